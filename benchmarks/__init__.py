@@ -1,0 +1,1 @@
+"""Claims of the package, each as a command: ``python -m benchmarks [NAME ...]``."""

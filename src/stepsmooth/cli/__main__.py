@@ -1,0 +1,5 @@
+"""Run the command line as ``python -m stepsmooth.cli``."""
+
+from stepsmooth.cli import app
+
+app(prog_name="stepsmooth")

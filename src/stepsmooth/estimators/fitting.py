@@ -1,0 +1,209 @@
+"""One fit by AltMin, from plain arrays to a `Fit`: choose the kernel's scale, M and tau, run, fix the gauge."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from stepsmooth.altmin import AltMinState, Decomposition, Problem, altmin, select_n_levels, select_tau
+from stepsmooth.estimators.geometry import Build
+from stepsmooth.model.arrays import Anything, Floats, Ints
+from stepsmooth.model.gauge import centre
+from stepsmooth.model.kmeans import lloyd
+from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels
+from stepsmooth.model.smoother import Smoother
+
+# M = "auto" is searched up to here.
+MOST_LEVELS = 8
+# A length scale is chosen on at most so many points.
+N_FOR_LENGTH_SCALE = 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit: the parameters of the estimator, checked."""
+
+    n_levels: int | str
+    tau: float | str
+    start: str | Ints
+    known: Floats | None
+    free_shift: bool
+    per_channel: bool
+    precomputed: bool
+    mean: float
+    n_init: int
+    max_iter: int
+    tol: float
+    callback: Callable[[AltMinState], object] | None
+    random_state: np.random.RandomState
+
+
+@dataclass(frozen=True)
+class SmoothPart:
+    """f as a function of x, in its gauge: all that prediction needs, and no more."""
+
+    smoother: Smoother
+    residual: Floats
+    tau: float
+    shift: Floats
+
+    def at(self, X_new: Anything) -> Floats:
+        """Return f at new points, (m, 1) or (m, p)."""
+        return self.smoother.at(X_new, self.residual, self.tau) - self.shift
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A decomposition in its gauge."""
+
+    decomposition: Decomposition
+    problem: Problem
+    smooth: Floats
+    levels: Floats
+    part: SmoothPart
+    smoother_name: str
+    selection: dict[str, object]
+
+
+def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], settings: Settings) -> Fit:
+    """Decompose observations (n, p) at points X, all weights positive."""
+    selection: dict[str, object] = {}
+    name = next(iter(build))
+    if len(build) > 1:
+        name, selection["kernel"] = _choose_scale(X, Y, weights, build, settings)
+    smoother = build[name](X, weights)
+
+    def make(n_levels: int) -> Problem:
+        return _problem(X, Y, weights, build[name], _level_model(settings, n_levels), settings, smoother=smoother)
+
+    n_levels = settings.n_levels
+    if isinstance(n_levels, str):
+        method = "cv" if n_levels == "cv" else "evidence"
+        most = min(MOST_LEVELS, len(np.unique(Y, axis=0)))
+        curve = select_n_levels(make, method, _runner(replace(settings, callback=None)), most)
+        n_levels, selection["n_levels"] = curve.best, curve.as_dict()
+    problem = make(n_levels)
+    if isinstance(settings.tau, str):
+        # Every candidate is a run of its own: a callback would see their iterations mixed, so it sees the last run.
+        best, tau_curve = select_tau(problem, settings.tau, _runner(replace(settings, callback=None)))
+        selection["tau"] = tau_curve.as_dict()
+        if settings.callback is not None:
+            best = _runner(settings)(problem, best.tau)
+    else:
+        best = _runner(settings)(problem, settings.tau)
+    if not best.converged:
+        warnings.warn(
+            f"AltMin did not converge in {best.n_iter} iterations (the objective still falls); raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return _in_gauge(best, problem, settings, name, selection)
+
+
+def _problem(
+    X: Floats,
+    Y: Floats,
+    weights: Floats,
+    build: Build,
+    level_model: LevelModel,
+    settings: Settings,
+    smoother: Anything = None,
+) -> Problem:
+    def without(held_out: Ints) -> tuple[Problem, Floats]:
+        keep = np.setdiff1d(np.arange(len(Y)), held_out)
+        # A kernel matrix loses columns as well as rows.
+        X_keep = X[np.ix_(keep, keep)] if settings.precomputed else X[keep]
+        X_new = X[np.ix_(held_out, keep)] if settings.precomputed else X[held_out]
+        return _problem(X_keep, Y[keep], weights[keep], build, level_model, settings), X_new
+
+    smoother = build(X, weights) if smoother is None else smoother
+    return Problem(Y, smoother, level_model, settings.per_channel, without)
+
+
+def _level_model(settings: Settings, n_levels: int) -> LevelModel:
+    if settings.known is None:
+        return FreeLevels(n_levels, settings.random_state)
+    return ShiftedLevels(settings.known) if settings.free_shift else KnownLevels(settings.known)
+
+
+def _runner(settings: Settings) -> Callable[[Problem, float], Decomposition]:
+    """Return run(problem, tau): the best of `n_init` starts."""
+
+    def run(problem: Problem, tau: float) -> Decomposition:
+        options: dict[str, Anything] = {
+            "max_iter": settings.max_iter,
+            "tol": settings.tol,
+            "callback": settings.callback,
+        }
+        start = settings.start
+        if not isinstance(start, str) and len(start) != len(problem.Y):
+            start = "smooth"  # a part of the points (cross-validation) has no labels of its own
+        best = altmin(problem, tau, start=start, **options)
+        for _ in range(settings.n_init - 1):
+            other = altmin(problem, tau, start=_random_labels(problem, best, settings.random_state), **options)
+            best = min(best, other, key=lambda fit: fit.objective)
+        return best
+
+    return run
+
+
+def _random_labels(problem: Problem, fit: Decomposition, rng: np.random.RandomState) -> Ints:
+    """Return the labels of a random start: Lloyd's algorithm on y - f from levels drawn from the data."""
+    residual = problem.Y - fit.smooth
+    seeds = residual[rng.choice(len(residual), size=len(fit.levels), replace=False)]
+    labels = lloyd(residual, problem.weights, seeds)[1]
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _choose_scale(
+    X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], settings: Settings
+) -> tuple[str, dict[str, object]]:
+    """Return the length scale with the best GCV, on a part of the points if there are many."""
+    if len(X) > N_FOR_LENGTH_SCALE:
+        part = np.sort(np.random.RandomState(0).choice(len(X), N_FOR_LENGTH_SCALE, replace=False))
+        X, Y, weights = X[part], Y[part], weights[part]
+    quiet = replace(
+        settings,
+        callback=None,
+        n_init=1,
+        start=settings.start if isinstance(settings.start, str) else "smooth",
+    )
+    count = settings.n_levels if isinstance(settings.n_levels, int) else 3
+    scores = {}
+    for name, one in build.items():
+        problem = _problem(X, Y, weights, one, _level_model(settings, count), settings)
+        _, curve = select_tau(problem, "gcv", _runner(quiet))
+        scores[name] = float(curve.criterion.min())
+    chosen = min(scores, key=lambda name: scores[name])
+    return chosen, {
+        "method": "gcv",
+        "candidates": list(scores),
+        "criterion": np.array(list(scores.values())),
+        "chosen": chosen,
+    }
+
+
+def _in_gauge(
+    best: Decomposition, problem: Problem, settings: Settings, name: str, selection: dict[str, object]
+) -> Fit:
+    """Order the levels, drop the unused ones if they are free, and fix the mean of f unless they are known exactly."""
+    used = np.bincount(best.labels, minlength=len(best.levels)) > 0
+    order = np.lexsort(best.levels.T[::-1])
+    if settings.known is None:
+        order = order[used[order]]
+    rank = np.zeros(len(best.levels), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    best = replace(best, levels=best.levels[order], labels=rank[best.labels])
+    if settings.known is not None and not settings.free_shift:
+        smooth, levels, shift = best.smooth, best.levels, np.zeros(best.smooth.shape[1])
+    else:
+        smooth, levels, shift = centre(best.smooth, best.levels, problem.weights, settings.mean)
+    residual = problem.Y - best.levels[best.labels]
+    p = residual.shape[1]
+    if settings.per_channel:
+        part = SmoothPart(problem.smoother, residual, best.tau, shift)
+    else:
+        part = SmoothPart(problem.smoother, residual.mean(axis=1, keepdims=True), best.tau / p, shift)
+    return Fit(best, problem, smooth, levels, part, name, selection)

@@ -1,0 +1,358 @@
+"""`StepSmooth`, the estimator for points and signals."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from stepsmooth.estimators import parameters, uncertainty
+from stepsmooth.estimators.fitting import Fit, Settings, fit_altmin
+from stepsmooth.estimators.geometry import builders, resolve_name
+from stepsmooth.estimators.words import in_words
+from stepsmooth.model.arrays import Anything, Floats, Ints
+from stepsmooth.model.levels import nearest_level
+
+
+class StepSmooth(BaseEstimator):
+    """Decompose y = f(x) + mu_z + noise into a smooth part f, levels mu and labels z.
+
+    Parameters
+    ----------
+    n_levels : int, "auto" or "cv", default=2
+        The number of levels M. `"auto"` chooses it by evidence, `"cv"` by the held-out distance to the nearest
+        level, as the paper does (under noise that takes too many). Ignored if `levels` are given.
+    kernel : str, callable or scikit-learn kernel, default="auto"
+        The space of f. `"min"` (f' in L2, f(origin) = 0), `"spline"` (cubic smoothing spline), `"sobolev1"`,
+        `"sobolev2"` on a line; `"rbf"`, `"matern"` (length scale chosen by GCV) anywhere; a function
+        `k(X, Y) -> matrix`; a kernel object of scikit-learn; `"precomputed"` (X is the kernel matrix).
+        `"auto"`: the spline on a line, Matern elsewhere.
+    tau : float, "gcv", "cv", "reml" or "auto", default="auto"
+        The weight of |f|^2 in the objective, in the units of x; or how to choose it, over effective degrees of
+        freedom. `"auto"` is `"gcv"`.
+    solver : {"auto", "altmin"}, default="auto"
+        `"altmin"`: the paper's alternation.
+    start : {"auto", "smooth", "kmeans"} or array of labels, default="auto"
+        `"smooth"`: smooth y first, then find levels (the paper's one-step order); `"kmeans"`: levels of y first.
+        `"auto"` is `"smooth"`.
+    label_prior : {"auto", "uniform"}, default="auto"
+        AltMin takes all labels as equally likely.
+    levels : None or array, default=None
+        Known levels, (M,) or (M, p); with them f is not centred.
+    free_shift : bool, default=False
+        The known levels hold only up to a common shift (in logs: known ratios).
+    field : {"shared", "per_channel"}, default="shared"
+        For y with several channels: one f for all, or one for each.
+    mean : float, default=0.0
+        The gauge: the weighted mean of f over the points.
+    missing : {"raise", "drop"}, default="raise"
+        What to do with NaN in y. Dropped points get a smooth part, and the label -1.
+    robust : {"auto", False}, default="auto"
+        An outlier component in the noise; AltMin has none.
+    n_init : int, default=1
+        Starts; the first is `start`, the others are random, the lowest objective is kept.
+    max_iter : int, default=300
+    tol : float, default=1e-8
+        Converged when no label changes and the objective falls by less than `tol` times itself.
+    rank : int, default=500
+        The most landmarks of the low-rank smoother, for kernels other than `"min"` and `"spline"`.
+    callback : callable or None, default=None
+        Called with an `AltMinState` after each iteration of the run that is kept.
+    random_state : int, RandomState or None, default=None
+        Used for vector y (k-means++) and for random starts only; results are the same bits for the same value,
+        whatever the number of threads.
+
+    Attributes
+    ----------
+    labels_ : (n,) array of ints
+        0..M-1 in ascending order of the levels (of the first channel); -1 where y was dropped.
+    levels_ : (M,) or (M, p) array
+    smooth_ : (n,) array, or (n, p) with `field="per_channel"` and vector y
+    probabilities_ : (n, M) array
+    proportions_ : (M,) array
+        Weighted share of each label.
+    label_prior_ : str
+    noise_variance_ : float
+    levels_se_, smooth_se_ : arrays like `levels_`, `smooth_`
+        Standard errors, the labels taken as given.
+    n_levels_ : int
+    tau_ : float
+    effective_dof_ : float
+        Trace of the smoother at `tau_`, over all fields.
+    objective_ : float
+        1/n sum w |y - mu_z - f|^2 + tau |f|^2, with f before the gauge's shift.
+    objective_history_ : list of float
+    n_iter_ : int
+    converged_ : bool
+    kernel_ : str
+        The kernel that was used, with its length scale.
+    selection_ : dict
+        The curves behind the choices of "tau", "n_levels" and "kernel", where one was made.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if X has them
+
+    Examples
+    --------
+    >>> from stepsmooth import StepSmooth
+    >>> from stepsmooth.datasets import make_sine_steps
+    >>> data = make_sine_steps(400, 3, 3.0, random_state=0)
+    >>> m = StepSmooth(n_levels=3).fit(data.X, data.y)
+    >>> bool((m.labels_ == data.labels).all())
+    True
+    >>> m.levels_.round(2)
+    array([-1.,  0.,  1.])
+    """
+
+    def __init__(
+        self,
+        n_levels: int | str = 2,
+        *,
+        kernel: Any = "auto",
+        tau: Any = "auto",
+        solver: str = "auto",
+        start: Any = "auto",
+        label_prior: str = "auto",
+        levels: Any = None,
+        free_shift: bool = False,
+        field: str = "shared",
+        mean: float = 0.0,
+        missing: str = "raise",
+        robust: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-8,
+        rank: int = 500,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_levels = n_levels
+        self.kernel = kernel
+        self.tau = tau
+        self.solver = solver
+        self.start = start
+        self.label_prior = label_prior
+        self.levels = levels
+        self.free_shift = free_shift
+        self.field = field
+        self.mean = mean
+        self.missing = missing
+        self.robust = robust
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.rank = rank
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X: Anything, y: Anything, sample_weight: Anything = None) -> Self:
+        """Decompose observations y at points X.
+
+        Parameters
+        ----------
+        X : (n, d) array or frame
+        y : (n,) or (n, p) array or frame
+        sample_weight : (n,) array of numbers >= 0, optional
+            Frequencies: 2 stands for a point given twice, 0 for an absent one.
+
+        Returns
+        -------
+        self
+        """
+        X, Y, vector = self._check_data(X, y)
+        weights = parameters.check_weights(sample_weight, len(X))
+        present = (weights > 0.0) & ~np.isnan(Y).any(axis=1)
+        settings = self._check_parameters(Y, present)
+        kernel = resolve_name(self.kernel, X.shape[1])
+        X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
+        ways = builders(kernel, X_in, weights[present], parameters.check_count("rank", self.rank))
+        # One thread: sums in BLAS depend on how many there are, and results must not.
+        with threadpool_limits(limits=1):
+            fit = fit_altmin(X_in, Y[present], weights[present], ways, settings)
+            self._store(fit, X, Y, present, vector)
+        return self
+
+    def predict(self, X: Anything) -> Floats:
+        """Return the smooth part at new points; for kernel="precomputed", X is the matrix K(x_new, x_fit)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._shape_of_smooth(self._smooth_at(X))
+
+    def assign(self, X: Anything, y: Anything) -> Ints:
+        """Return the labels of new observations: the most probable level of y - f(x)."""
+        return np.asarray(self._log_densities(X, y).argmax(axis=1), dtype=np.int64)
+
+    def score(self, X: Anything, y: Anything, sample_weight: Anything = None) -> float:
+        """Return the mean log predictive density, log sum_k pi_k N(y; f(x) + mu_k, s2)."""
+        each = logsumexp(self._log_densities(X, y), axis=1)
+        return float(np.average(each, weights=parameters.check_weights(sample_weight, len(each))))
+
+    def simulate(self, random_state: Anything = None) -> tuple[Floats, Ints]:
+        """Return y and labels of a new sample from the fitted model at the same points (parametric bootstrap)."""
+        check_is_fitted(self)
+        rng = check_random_state(random_state)
+        labels = rng.choice(self.n_levels_, size=len(self.labels_), p=self.proportions_)
+        smooth = self.smooth_ if self.smooth_.ndim == self.levels_.ndim else self.smooth_[:, None]
+        y = smooth + self.levels_[labels]
+        return y + np.sqrt(self.noise_variance_) * rng.standard_normal(y.shape), labels.astype(np.int64)
+
+    def summary(self) -> str:
+        """Return the result in words."""
+        check_is_fitted(self)
+        return in_words(self)
+
+    def _check_data(self, X: Anything, y: Anything) -> tuple[Floats, Floats, bool]:
+        if y is None:
+            raise ValueError("This StepSmooth estimator requires y to be passed, but the target y is None.")
+        missing = parameters.check_choice("missing", self.missing, parameters.MISSING)
+        X = validate_data(self, X, dtype=np.float64)
+        finite = "allow-nan" if missing == "drop" else True
+        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
+        check_consistent_length(X, y)
+        if y.ndim > 2:
+            raise ValueError(f"y must be of shape (n,) or (n, p), got shape {y.shape}.")
+        if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
+            raise ValueError(f"X must be the square kernel matrix if kernel='precomputed', got shape {X.shape}.")
+        return X, y.reshape(len(y), -1), y.ndim == 2
+
+    def _check_parameters(self, Y: Floats, present: Anything) -> Settings:
+        p = parameters
+        p.check_choice("solver", self.solver, p.SOLVERS)
+        p.check_kernel(self.kernel)
+        prior = p.check_choice("label_prior", self.label_prior, p.LABEL_PRIORS)
+        if prior not in ("auto", "uniform"):
+            raise ValueError(
+                f"label_prior={prior!r} does not go with solver='altmin', which takes all labels as equally likely; "
+                "use 'uniform'."
+            )
+        if self.robust not in ("auto", False):
+            raise ValueError(
+                f"robust={self.robust!r} does not go with solver='altmin', which has no outlier component; use False."
+            )
+        n_channels, n_present = Y.shape[1], int(present.sum())
+        known = p.check_levels(self.levels, self.free_shift, n_channels)
+        if known is not None:
+            n_levels: int | str = len(known)
+        elif isinstance(self.n_levels, str):
+            n_levels = p.check_choice(
+                "n_levels", self.n_levels, ("auto", "cv"), also=", or a whole number of at least 1"
+            )
+        else:
+            n_levels = p.check_count("n_levels", self.n_levels, also=', "auto" or "cv"')
+        if isinstance(n_levels, int) and n_present < n_levels:
+            raise ValueError(
+                f"n_levels={n_levels} needs at least as many points, but there are n_samples = {n_present} "
+                "with a y and a weight."
+            )
+        if isinstance(self.tau, str):
+            tau: float | str = p.check_choice("tau", self.tau, p.TAU_METHODS, also=", or a number above 0")
+            tau = "gcv" if tau == "auto" else tau
+        else:
+            tau = p.check_number("tau", self.tau, 0.0, strict=True, also=", 'gcv', 'cv', 'reml' or 'auto'")
+        start = p.check_start(self.start, len(Y))
+        if not isinstance(start, str):
+            start = np.unique(start[present], return_inverse=True)[1].astype(np.int64)
+            if start.max() + 1 != n_levels:
+                raise ValueError(
+                    f"start must use {n_levels} different labels, one for each level, got {start.max() + 1}."
+                )
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback must be None or callable, got {self.callback!r}.")
+        return Settings(
+            n_levels=n_levels,
+            tau=tau,
+            start=start,
+            known=known,
+            free_shift=bool(self.free_shift),
+            per_channel=p.check_choice("field", self.field, p.FIELDS) == "per_channel",
+            precomputed=isinstance(self.kernel, str) and self.kernel == "precomputed",
+            mean=p.check_number("mean", self.mean, -np.inf),
+            n_init=p.check_count("n_init", self.n_init),
+            max_iter=p.check_count("max_iter", self.max_iter),
+            tol=p.check_number("tol", self.tol, 0.0),
+            callback=self.callback,
+            random_state=check_random_state(self.random_state),
+        )
+
+    def _store(self, fit: Fit, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
+        best, problem = fit.decomposition, fit.problem
+        self._part, self._vector = fit.part, vector
+        self._columns = present if fit.part.residual.shape[0] < len(present) else None
+        self.n_levels_ = len(fit.levels)
+        if isinstance(self.n_levels, int) and self.levels is None and self.n_levels_ < self.n_levels:
+            warnings.warn(
+                f"y supports only {self.n_levels_} of the n_levels={self.n_levels} levels asked for: "
+                "it has too few distinct values.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.levels_ = fit.levels if vector else fit.levels[:, 0]
+        self.tau_, self.effective_dof_ = best.tau, problem.dof(best.tau)
+        self.objective_, self.objective_history_ = best.objective, best.history
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self.kernel_, self.label_prior_, self.selection_ = fit.smoother_name, "uniform", fit.selection
+        self.noise_variance_ = uncertainty.noise_variance(problem, best)
+        errors = uncertainty.level_errors(problem, best, self.noise_variance_)
+        if self.levels is not None and not self.free_shift:
+            errors = np.zeros_like(errors)
+        self.levels_se_ = errors if vector else errors[:, 0]
+        mass = np.bincount(best.labels, problem.weights, minlength=self.n_levels_)
+        self.proportions_ = mass / mass.sum()
+        self._fill(fit, X, Y, present)
+
+    def _fill(self, fit: Fit, X: Floats, Y: Floats, present: Anything) -> None:
+        """Store what there is one of for each point, also for the points that had no say in the fit."""
+        n, fields = len(Y), fit.smooth.shape[1]
+        smooth, errors = np.empty((n, fields)), np.full((n, fields), np.nan)
+        smooth[present] = fit.smooth
+        errors[present] = uncertainty.smooth_errors(fit.problem, fit.decomposition, self.noise_variance_)
+        if not present.all():
+            smooth[~present] = self._smooth_at(X[~present])
+        self.smooth_, self.smooth_se_ = self._shape_of_smooth(smooth), self._shape_of_smooth(errors)
+        residual = Y - smooth
+        labels = np.full(n, -1, dtype=np.int64)
+        seen = ~np.isnan(residual).any(axis=1)
+        labels[seen] = nearest_level(residual[seen], fit.levels)
+        labels[present] = fit.decomposition.labels
+        self.labels_ = labels
+        self.probabilities_ = np.full((n, self.n_levels_), 1.0 / self.n_levels_)
+        self.probabilities_[seen] = uncertainty.normalise(
+            self._densities_of(residual[seen], np.full(self.n_levels_, 1.0 / self.n_levels_))
+        )
+
+    def _smooth_at(self, X: Floats) -> Floats:
+        columns = self._columns if self.__sklearn_tags__().input_tags.pairwise else None
+        return self._part.at(X if columns is None else X[:, columns])
+
+    def _shape_of_smooth(self, smooth: Floats) -> Floats:
+        return smooth if smooth.shape[1] > 1 or (self._vector and self.field == "per_channel") else smooth[:, 0]
+
+    def _log_densities(self, X: Anything, y: Anything) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(X, y)
+        Y, p = y.reshape(len(y), -1), self._n_channels
+        if Y.shape[1] != p:
+            raise ValueError(f"y must have {p} channel(s), as in fit, got {Y.shape[1]}.")
+        return self._densities_of(Y - self._smooth_at(X), self.proportions_)
+
+    @property
+    def _n_channels(self) -> int:
+        return self.levels_.shape[1] if self._vector else 1
+
+    def _densities_of(self, residual: Floats, proportions: Floats) -> Floats:
+        levels = self.levels_.reshape(self.n_levels_, -1)
+        # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
+        floor = 1e-12 * (np.ptp(levels) ** 2 + np.var(residual)) + 1e-300
+        return uncertainty.log_densities(residual, levels, max(self.noise_variance_, floor), proportions)

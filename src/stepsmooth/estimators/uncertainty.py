@@ -1,0 +1,63 @@
+"""Noise, standard errors and label probabilities of a decomposition, its labels taken as given."""
+
+import numpy as np
+
+from stepsmooth.altmin import Decomposition, Problem
+from stepsmooth.model.arrays import Floats
+
+
+def noise_variance(problem: Problem, fit: Decomposition) -> float:
+    """Return the residual sum of squares over the degrees of freedom that f and the levels leave."""
+    size = problem.weights.sum() * problem.Y.shape[1]
+    left = max(size - problem.dof(fit.tau) - fit.levels.size, 1.0)
+    return float(problem.weights.sum() * fit.loss / left)
+
+
+def level_errors(problem: Problem, fit: Decomposition, variance: float) -> Floats:
+    """Return the standard errors (M, p) of the levels in the gauge mean f = const.
+
+    In that gauge the weighted mean of the levels is that of y; about it they move with covariance C A^-1 C',
+    A = Z'W(I - S)Z the information that is left once f is profiled out, C the centring by class sizes.
+    """
+    n_levels, p = fit.levels.shape
+    tau, shared = (fit.tau, False) if problem.per_channel else (fit.tau / p, True)
+    Z = np.eye(n_levels)[fit.labels]
+    weighted = Z * problem.weights[:, None]
+    sizes = weighted.sum(axis=0)
+    centring = np.eye(n_levels) - sizes / sizes.sum()
+    information = weighted.T @ (Z - problem.smoother.solve(Z, tau))
+    profiled = _spread(
+        centring, np.asarray(np.linalg.pinv((information + information.T) / 2.0, rcond=1e-10), dtype=np.float64)
+    )
+    direct = _spread(centring, np.diag(1.0 / np.maximum(sizes, np.finfo(float).tiny)))
+    unit = profiled / p + (1.0 - 1.0 / p) * direct if shared else profiled
+    error = np.sqrt(variance * (1.0 / sizes.sum() + unit))
+    return np.repeat(error[:, None], p, axis=1)
+
+
+def _spread(centring: Floats, covariance: Floats) -> Floats:
+    return np.asarray(np.maximum(np.einsum("kl,lm,km->k", centring, covariance, centring), 0.0))
+
+
+def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floats:
+    """Return the pointwise standard errors (n, 1) or (n, p) of f: sqrt(sigma^2 S_ii / w_i)."""
+    p = problem.Y.shape[1]
+    tau, noise = (fit.tau, variance) if problem.per_channel else (fit.tau / p, variance / p)
+    leverage = np.maximum(problem.smoother.leverage(tau), 0.0)
+    error = np.sqrt(noise * leverage / problem.weights)
+    return np.repeat(error[:, None], fit.smooth.shape[1], axis=1)
+
+
+def log_densities(residual: Floats, levels: Floats, variance: float, proportions: Floats) -> Floats:
+    """Return log(pi_k N(r_i; mu_k, variance)) for residuals (n, p): an (n, M) array."""
+    p = residual.shape[1]
+    squared = sum((residual[:, c, None] - levels[None, :, c]) ** 2 for c in range(p))
+    with np.errstate(divide="ignore"):
+        prior = np.log(proportions)
+    return np.asarray(prior - squared / (2.0 * variance) - 0.5 * p * np.log(2.0 * np.pi * variance))
+
+
+def normalise(log_density: Floats) -> Floats:
+    """Return the rows of exp(log_density), scaled to sum to one."""
+    q = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    return np.asarray(q / q.sum(axis=1, keepdims=True))

@@ -1,0 +1,28 @@
+"""A fitted estimator in words."""
+
+from typing import Any
+
+import numpy as np
+
+
+def in_words(m: Any) -> str:
+    """Return what a fitted `StepSmooth` found, line by line."""
+    levels = np.atleast_2d(m.levels_.T).T
+    errors = np.atleast_2d(m.levels_se_.T).T
+    lines = [f"{m.n_levels_} level(s) under a smooth part with {m.effective_dof_:.1f} effective degrees of freedom"]
+    for k in range(m.n_levels_):
+        values = ", ".join(f"{v:.4g} (se {e:.2g})" for v, e in zip(levels[k], errors[k]))
+        lines.append(f"  level {k}: {values}, {100 * m.proportions_[k]:.1f} % of the points")
+    spread = np.ptp(m.smooth_)
+    lines.append(f"smooth part: range {spread:.4g}, kernel {m.kernel_}, tau {m.tau_:.3g}")
+    sd = float(np.sqrt(m.noise_variance_))
+    if m.n_levels_ > 1:
+        gaps = np.linalg.norm(levels[:, None] - levels[None], axis=2)
+        gap = gaps[~np.eye(m.n_levels_, dtype=bool)].min()
+        ratio = f"; the smallest gap is {gap / sd:.1f} times that" if sd > 0 else ""
+    else:
+        ratio = ""
+    lines.append(f"noise: standard deviation {sd:.4g}{ratio}")
+    state = f"converged in {m.n_iter_} iterations" if m.converged_ else f"NOT converged in {m.n_iter_} iterations"
+    lines.append(f"AltMin {state}, objective {m.objective_:.4g}")
+    return "\n".join(lines)

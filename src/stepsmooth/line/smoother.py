@@ -1,0 +1,169 @@
+"""The smoother on a line: the min kernel and the cubic spline in O(n)."""
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from stepsmooth.line import statespace
+from stepsmooth.model.arrays import Anything, Floats, Ints
+
+
+class LineSmoother:
+    """f of the min kernel (order 1) or of the cubic smoothing spline (order 2) at points on a line.
+
+    It solves the same problem as `points.DenseSmoother` with `MinKernel` or `CubicSplineKernel`, in O(n) time
+    and memory. Points may come in any order and may repeat: repeated x share one value of f.
+
+    Parameters
+    ----------
+    x : (n,) or (n, 1) array
+    weights : (n,) array of positive numbers, optional
+    order : {1, 2}
+    origin : float, optional
+        Where f of order 1 is zero; by default 0 if all x >= 0, else min x. Order 2 has no origin.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 1, 5)
+    >>> spline = LineSmoother(x, order=2)
+    >>> np.round(spline.solve(3.0 * x, tau=10.0), 6)  # a straight line is free
+    array([0.  , 0.75, 1.5 , 2.25, 3.  ])
+    >>> round(spline.trace(1e9), 6)
+    2.0
+    """
+
+    def __init__(self, x: Anything, weights: Anything = None, *, order: int = 2, origin: float | None = None) -> None:
+        if order not in (1, 2):
+            raise ValueError(f"order must be 1 (min kernel) or 2 (cubic spline), got {order!r}.")
+        x = np.asarray(x, dtype=np.float64).reshape(-1)
+        self.order = order
+        self.weights = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+        self.n_effective = float(self.weights.sum())
+        self._inverse: Ints | None = None
+        self._mass: Floats
+        if len(x) and np.all(x[1:] > x[:-1]):
+            self._knots, self._mass = x, self.weights
+        else:
+            knots, inverse = np.unique(x, return_inverse=True)
+            self._knots = knots
+            self._inverse = inverse.astype(np.int64)
+            self._mass = np.asarray(np.bincount(self._inverse, self.weights), dtype=np.float64)
+        self.dof_range = (0.0 if order == 1 else min(2.0, len(self._knots)), float(len(self._knots)))
+        lowest = float(self._knots[0])
+        self.origin = (0.0 if lowest >= 0.0 else lowest) if origin is None else float(origin)
+        if order == 1 and lowest < self.origin:
+            raise ValueError(f"origin must not lie right of the data, got origin {self.origin:g} and min x {lowest:g}.")
+        # The unit of length is the mean step: the state-space numbers stay near 1 whatever the unit of x.
+        span = float(self._knots[-1]) - (self.origin if order == 1 else lowest)
+        self._unit = span / len(self._knots) if span > 0.0 else 1.0
+        start = self.origin if order == 1 else lowest
+        self._dx = np.diff(self._knots, prepend=start) / self._unit
+        self._tau: float | None = None
+        self._gains: Anything = ()
+        self._h = self._mass
+
+    def solve(self, residual: Floats, tau: float) -> Floats:
+        """Return f at the points."""
+        f = self._at_knots(residual, tau)[0]
+        return f if self._inverse is None else np.asarray(f[self._inverse])
+
+    def at(self, X_new: Anything, residual: Floats, tau: float) -> Floats:
+        """Return f at new points: linear (order 1) or cubic (order 2) between the points, as the norm has it."""
+        t = np.asarray(X_new, dtype=np.float64).reshape(-1)
+        f, second = self._at_knots(residual, tau)
+        columns = [self._evaluate(t, f[:, c], second[:, c]) for c in range(f.shape[1])] if f.ndim == 2 else None
+        return np.column_stack(columns) if columns is not None else self._evaluate(t, f, second)
+
+    def leverage(self, tau: float) -> Floats:
+        """Return the diagonal of S."""
+        self._factor(tau)
+        if self.order == 1:
+            out: Floats = statespace.leverage1(*self._gains, self._h)
+        else:
+            out = statespace.leverage2(*self._gains, self._dx, self._h)
+        # A point shares the leverage of its knot in proportion to its weight.
+        return out if self._inverse is None else np.asarray((out / self._mass)[self._inverse] * self.weights)
+
+    def trace(self, tau: float) -> float:
+        """Return tr S."""
+        return float(self.leverage(tau).sum())
+
+    def logdet(self, tau: float) -> float:
+        """Return log det(I + K / tau): the innovation variances, relative to the noise's."""
+        self._factor(tau)
+        F = self._gains[0]
+        used = F > 0.0
+        line = 0.0
+        if self.order == 2 and len(self._knots) > 1:  # the first two points fix the free straight line
+            line = float(np.log(self._mass[0] * self._mass[1]) + 2.0 * np.log(self._dx[1] * self._unit))
+        return line + float(np.sum(np.log(F[used] / self._h[used])))
+
+    def reweighted(self, weights: Floats) -> "LineSmoother":
+        """Return the smoother of the same points with other weights."""
+        x = self._knots if self._inverse is None else self._knots[self._inverse]
+        return LineSmoother(x, weights, order=self.order, origin=self.origin)
+
+    def norm2(self, f: Floats) -> float:
+        """Return the norm of the broken line (order 1) or natural cubic spline (order 2) through f."""
+        knots, values = self._knots, np.asarray(f, dtype=np.float64)
+        if self._inverse is not None:
+            values = values[np.unique(self._inverse, return_index=True)[1]]
+        if self.order == 1:
+            steps, jumps = self._dx * self._unit, np.diff(values, prepend=0.0)
+            if steps[0] == 0.0:
+                steps, jumps = steps[1:], jumps[1:]
+            return float(np.sum(jumps**2 / steps))
+        if len(knots) < 3:
+            return 0.0
+        second = CubicSpline(knots, values, bc_type="natural").derivative(2)(knots)
+        left, right = second[:-1], second[1:]
+        return float(np.sum(np.diff(knots) * (left**2 + left * right + right**2)) / 3.0)
+
+    def _factor(self, tau: float) -> None:
+        if self._tau == tau:
+            return
+        # lam = n tau; a length enters |f|^2 with the power 1 - 2 order.
+        lam = self.n_effective * tau / self._unit ** (2 * self.order - 1)
+        self._h = lam / self._mass
+        gains = statespace.gains1 if self.order == 1 else statespace.gains2
+        self._gains = gains(self._dx, self._h)
+        self._tau = tau
+
+    def _at_knots(self, residual: Floats, tau: float) -> tuple[Floats, Floats]:
+        """Return f and f'' (in the unit of length of the state) at the distinct points."""
+        self._factor(tau)
+        r = np.asarray(residual, dtype=np.float64)
+        if r.ndim == 2:
+            columns = [self._at_knots(np.ascontiguousarray(r[:, c]), tau) for c in range(r.shape[1])]
+            return np.column_stack([f for f, _ in columns]), np.column_stack([s for _, s in columns])
+        if self._inverse is not None:
+            r = np.bincount(self._inverse, self.weights * r) / self._mass
+        if self.order == 1:
+            f = statespace.smooth1(*self._gains, self._h, r)
+            return f, np.zeros_like(f)
+        return statespace.smooth2(*self._gains, self._dx, self._h, r)
+
+    def _evaluate(self, t: Floats, f: Floats, second: Floats) -> Floats:
+        knots = self._knots
+        if self.order == 1:
+            if t.size and t.min() < self.origin:
+                raise ValueError(
+                    f"kernel='min' starts at origin {self.origin:g}, but x = {t.min():g} was asked for; "
+                    "it knows nothing to the left of its origin."
+                )
+            if knots[0] > self.origin:
+                knots, f = np.append(self.origin, knots), np.append(0.0, f)
+            return np.interp(t, knots, f)
+        if len(knots) == 1:
+            return np.full_like(t, f[0])
+        # f on [x_j, x_{j+1}] from the values and second derivatives at both ends; straight outside.
+        j = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
+        step = (knots[j + 1] - knots[j]) / self._unit
+        p = np.clip((t - knots[j]) / (knots[j + 1] - knots[j]), 0.0, 1.0)
+        q = 1.0 - p
+        bend = (q**3 - q) * second[j] + (p**3 - p) * second[j + 1]
+        inside = q * f[j] + p * f[j + 1] + bend * step**2 / 6.0
+        chord = f[j + 1] - f[j]
+        below, above = np.minimum(t - knots[0], 0.0), np.maximum(t - knots[-1], 0.0)
+        slope_below = chord - (2.0 * second[j] + second[j + 1]) * step**2 / 6.0
+        slope_above = chord + (second[j] + 2.0 * second[j + 1]) * step**2 / 6.0
+        return np.asarray(inside + (below * slope_below + above * slope_above) / (knots[j + 1] - knots[j]))

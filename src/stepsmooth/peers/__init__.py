@@ -1,0 +1,41 @@
+"""What others do with such data, written once and used by experiments and benchmarks.
+
+Smoothers take the package's `tau` and give f at the points; decompositions take ``(x, y, n_levels)`` and give
+a :class:`PeerDecomposition` in the package's own label order and gauge. Optional packages are imported when
+called for.
+"""
+
+from .altmin import csaps_altmin
+from .decomposition import PeerDecomposition, channels, in_our_gauge
+from .detrend import detrend_kmeans, find_trend, trend_local, trend_polynomial
+from .hmm import hmm_levels
+from .kmeans import kmeans_ckwrap, kmeans_levels, kmeans_sklearn
+from .mixture import mixture_levels
+from .optional import require
+from .ridge import min_gram, ridge_cholesky, ridge_sklearn
+from .splines import on_knots, roughness, spline_csaps, spline_dense, spline_scipy
+
+__all__ = [
+    "PeerDecomposition",
+    "channels",
+    "csaps_altmin",
+    "detrend_kmeans",
+    "find_trend",
+    "hmm_levels",
+    "in_our_gauge",
+    "kmeans_ckwrap",
+    "kmeans_levels",
+    "kmeans_sklearn",
+    "min_gram",
+    "mixture_levels",
+    "on_knots",
+    "require",
+    "ridge_cholesky",
+    "ridge_sklearn",
+    "roughness",
+    "spline_csaps",
+    "spline_dense",
+    "spline_scipy",
+    "trend_local",
+    "trend_polynomial",
+]
