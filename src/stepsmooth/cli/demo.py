@@ -60,11 +60,9 @@ def demo(
         steps.begin("Drawing")
         upper = contrast_figure(line.model, signal.X, signal.y, rival=rival, name=RIVAL, truth=signal)
         lower = DecompositionDisplay.from_estimator(plane.model, points.X, points.y, truth=points).figure_
+        figures = {"decomposition.png": upper, "scattered.png": lower}
         try:
-            written = [
-                save_figure(upper, folder / "decomposition.png", colours=256),
-                save_figure(lower, folder / "scattered.png"),
-            ]
+            written = [save_figure(figure, folder / name, colours=256) for name, figure in figures.items()]
         except OSError as error:
             refuse(f"--out {out} cannot be written to: {error.strerror}.")
 

@@ -77,9 +77,11 @@ class LineSmoother:
         """Return the diagonal of S."""
         self._factor(tau)
         if self.order == 1:
-            out: Floats = statespace.leverage1(*self._gains, self._h)
+            F, k = self._gains
+            out: Floats = statespace.leverage1(F, k, self._h)
         else:
-            out = statespace.leverage2(*self._gains, self._dx, self._h)
+            F, k0, k1 = self._gains
+            out = statespace.leverage2(F, k0, k1, self._dx, self._h)
         # A point shares the leverage of its knot in proportion to its weight.
         return out if self._inverse is None else np.asarray((out / self._mass)[self._inverse] * self.weights)
 
@@ -138,9 +140,11 @@ class LineSmoother:
         if self._inverse is not None:
             r = np.bincount(self._inverse, self.weights * r) / self._mass
         if self.order == 1:
-            f = statespace.smooth1(*self._gains, self._h, r)
+            F, k = self._gains
+            f = statespace.smooth1(F, k, self._h, r)
             return f, np.zeros_like(f)
-        return statespace.smooth2(*self._gains, self._dx, self._h, r)
+        F, k0, k1 = self._gains
+        return statespace.smooth2(F, k0, k1, self._dx, self._h, r)
 
     def _evaluate(self, t: Floats, f: Floats, second: Floats) -> Floats:
         knots = self._knots

@@ -45,7 +45,7 @@ def draw_line(axes: Sequence["Axes"], channel: "Channel") -> None:
     draw_histogram(raw, c.y, c.labels, len(c.levels))
     entitle(raw, "", "y", "left")
     draw_smooth(smooth, x, c.smooth, c.smooth_se, c.true_smooth)
-    band = "band: two standard errors" if c.smooth_se is not None else ""
+    band = "band: two standard errors, given the labels" if c.smooth_se is not None else ""
     entitle(smooth, "Smooth part", join(band, "dashed: truth" if c.true_smooth is not None else ""))
     draw_steps(steps, x, c.y - c.smooth, c.labels, c.levels)
     entitle(steps, "Step part", "behind: observations minus smooth part")

@@ -20,7 +20,7 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str], *, dpi: int = 15
     dpi : int
         Pixels per inch.
     colours : int, optional
-        At most so many colours in a PNG file: a picture with few of them becomes a third as large.
+        At most so many colours in a PNG file: the file becomes a third as large.
 
     Returns
     -------
@@ -55,5 +55,6 @@ def _reduce(path: Path, colours: int, dpi: int) -> None:
 
     with Image.open(path) as picture:
         plain = picture.convert("RGB")
-    reduced = plain.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    reduced = plain.quantize(colours, method=method, kmeans=1, dither=dither)
     reduced.save(path, optimize=True, dpi=(dpi, dpi))
