@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LabelsOf = Callable[["StepSignal"], np.ndarray]
 
 SMOOTH, KMEANS_FIRST, ORACLE = "stepsmooth, smooth first", "stepsmooth, k-means first", "Bayes oracle"
-CSAPS_TAUS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+CSAPS_TAUS = (1e-8, 1e-7, 1e-6, 1e-5)
 
 
 @dataclass(frozen=True)

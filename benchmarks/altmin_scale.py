@@ -1,8 +1,8 @@
 """AltMin on a line from ten thousand to ten million points: seconds, peak memory and growth.
 
 The paper's model with noise, three levels, tau given. Seconds are of `fit` alone, best of k in this process;
-peak memory is what one fit adds in a fresh process to imports, compiled code and data. `exponent` is the growth
-of the seconds from the size before.
+peak memory is what one fit adds in a fresh process to imports, compiled code and data. `exponent` is the
+growth of the seconds from the size before.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def timed(n: int, kernel: str, settings: Settings) -> Row:
     return {
         **timing.columns(),
         "iterations": model.n_iter_,
+        "converged": model.converged_,
         "ns_per_point": timing.seconds / n * 1e9,
         "accuracy": label_accuracy(truth, model.labels_),
         "peak_mb": apart.peak_mb,
@@ -89,7 +90,9 @@ def run(settings: Settings) -> Result:
         span = f"{sizes[0]:,} to {sizes[-1]:,}"
         whole = None if None in seconds else growth_exponent(sizes, seconds)
         per_point = quotient(memory[-1], memory[0])
+        settled = sum(r.get("converged") is True for r in block) / len(block)
         claims += [
+            Claim(f"kernel={kernel}: share of the fits that converged", settled, 1.0),
             Claim(f"kernel={kernel}: growth exponent of seconds, {span}", whole, 1.1, "at most"),
             Claim(f"kernel={kernel}: memory, ten times the points, factor", per_point, 11.0, "at most"),
         ]
@@ -102,6 +105,7 @@ def run(settings: Settings) -> Result:
         "n",
         "seconds",
         "iterations",
+        "converged",
         "ns_per_point",
         "exponent",
         "accuracy",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stepsmooth.estimators import StepSmooth
     from stepsmooth.model.arrays import Anything
 
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Where the pictures go; created if need be.")]
 RIVAL = "k-means of y alone"
 
 
@@ -25,11 +26,7 @@ class Timed(NamedTuple):
     first: float | None
 
 
-def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the pictures go; created if need be.")] = Path(
-        "demo"
-    ),
-) -> None:
+def demo(out: Out = Path("demo")) -> None:
     """Decompose two data sets whose answer is known, and show how close the answer comes.
 
     First the paper's model, a sine wave with three levels and noise, beside a k-means of y alone; then
@@ -69,7 +66,7 @@ def demo(
     console = Console(highlight=False)
     tell(console, "A sine wave with three levels (the paper's model)", signal, line, rival)
     tell(console, "Points scattered over a checkerboard, under a hill", points, plane)
-    console.print("Pictures: " + ", ".join(str(path) for path in written), soft_wrap=True)
+    console.print("Pictures: " + ", ".join(str(path) for path in written), soft_wrap=True, markup=False)
 
 
 def timed_fit(data: "Anything", *, compiling: bool = False) -> Timed:
@@ -109,13 +106,9 @@ def tell(console: Console, title: str, data: "Anything", fitted: Timed, rival: "
     for k, level in enumerate(data.levels + data.smooth.mean()):
         row(f"level {k}", f"{level:.2f}", f"{model.levels_[k]:.2f}", f"{rival.levels[k]:.2f}" if rival else "")
     row("labels right", "", accuracy(model.labels_), accuracy(rival.labels) if rival else "")
-    error = field_rmse(data.smooth, model.smooth_)
-    row(
-        "smooth part, rms error",
-        "",
-        f"{error:.3f}",
-        f"{field_rmse(data.smooth, rival.smooth):.3f}" if rival else "",
-    )
+    parts = [model.smooth_, rival.smooth if rival else 0 * data.smooth]
+    errors = [f"{field_rmse(data.smooth, part):.3f}" for part in parts]
+    row("smooth part, rms error", "", *errors)
     row("noise variance", f"{data.noise_variance:.3f}", f"{np.mean(model.noise_variance_):.3f}", "")
     row("seconds", "", f"{fitted.seconds:.3f}", "")
     console.print(table)
@@ -123,7 +116,6 @@ def tell(console: Console, title: str, data: "Anything", fitted: Timed, rival: "
     best = bayes_oracle(data.y, data.smooth, data.levels, data.noise_variance)
     console.print(f"Whoever knew everything but the labels would have {accuracy(best)} of them right.")
     if fitted.first is not None:
-        console.print(
-            f"The first call took {fitted.first:.1f} s: it includes compiling the loops, or loading them compiled."
-        )
+        remark = "it includes compiling the loops, or loading them compiled"
+        console.print(f"The first call took {fitted.first:.1f} s: {remark}.")
     console.print()

@@ -80,8 +80,7 @@ class LineSmoother:
             F, k = self._gains
             out: Floats = statespace.leverage1(F, k, self._h)
         else:
-            F, k0, k1 = self._gains
-            out = statespace.leverage2(F, k0, k1, self._dx, self._h)
+            out = statespace.leverage2(*self._gains, self._dx, self._h)
         # A point shares the leverage of its knot in proportion to its weight.
         return out if self._inverse is None else np.asarray((out / self._mass)[self._inverse] * self.weights)
 
@@ -137,14 +136,28 @@ class LineSmoother:
         if r.ndim == 2:
             columns = [self._at_knots(np.ascontiguousarray(r[:, c]), tau) for c in range(r.shape[1])]
             return np.column_stack([f for f, _ in columns]), np.column_stack([s for _, s in columns])
+        data = r
         if self._inverse is not None:
             r = np.bincount(self._inverse, self.weights * r) / self._mass
+        if tau == 0.0:
+            self._check_interpolable(data, r)
         if self.order == 1:
             F, k = self._gains
             f = statespace.smooth1(F, k, self._h, r)
             return f, np.zeros_like(f)
-        F, k0, k1 = self._gains
-        return statespace.smooth2(F, k0, k1, self._dx, self._h, r)
+        return statespace.smooth2(*self._gains, self._dx, self._h, r)
+
+    def _check_interpolable(self, data: Floats, means: Floats) -> None:
+        """Refuse to interpolate two values at one point, or a value other than 0 at the origin of order 1."""
+        wanted = means if self._inverse is None else means[self._inverse]
+        error, size = np.abs(wanted - data).max(), np.abs(data).max()
+        if self.order == 1 and self._dx[0] == 0.0:
+            error = max(error, abs(means[0]))
+        if error > 1e-6 * size:
+            raise ValueError(
+                "tau = 0 asks for interpolation, but no function of this space passes through the data (points that "
+                "coincide with different values, or a value at the origin of the min kernel?); use tau > 0."
+            )
 
     def _evaluate(self, t: Floats, f: Floats, second: Floats) -> Floats:
         knots = self._knots
@@ -166,8 +179,15 @@ class LineSmoother:
         q = 1.0 - p
         bend = (q**3 - q) * second[j] + (p**3 - p) * second[j + 1]
         inside = q * f[j] + p * f[j + 1] + bend * step**2 / 6.0
-        chord = f[j + 1] - f[j]
-        below, above = np.minimum(t - knots[0], 0.0), np.maximum(t - knots[-1], 0.0)
-        slope_below = chord - (2.0 * second[j] + second[j + 1]) * step**2 / 6.0
-        slope_above = chord + (second[j] + 2.0 * second[j + 1]) * step**2 / 6.0
-        return np.asarray(inside + (below * slope_below + above * slope_above) / (knots[j + 1] - knots[j]))
+        below, above = np.minimum(t - knots[0], 0.0) / self._unit, np.maximum(t - knots[-1], 0.0) / self._unit
+        return np.asarray(inside + below * self._end_slope(f, second, 0) + above * self._end_slope(f, second, -1))
+
+    def _end_slope(self, f: Floats, second: Floats, end: int) -> float:
+        """Return f' at the first (0) or last (-1) point, in the unit of length of the state."""
+        steps = self._dx[1:]
+        # The chord between two points that nearly coincide has no digits: take the next wide step, and integrate f''.
+        j = np.flatnonzero(steps >= 0.5)[end]
+        chord, turn = (f[j + 1] - f[j]) / steps[j], (second[:-1] + second[1:]) * steps / 2.0
+        if end == 0:
+            return float(chord - (2.0 * second[j] + second[j + 1]) * steps[j] / 6.0 - turn[:j].sum())
+        return float(chord + (second[j] + 2.0 * second[j + 1]) * steps[j] / 6.0 + turn[j + 1 :].sum())

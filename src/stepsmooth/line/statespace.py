@@ -67,73 +67,88 @@ def leverage1(F: Floats, k: Floats, h: Floats) -> Floats:
 
 
 @njit(cache=True)
-def gains2(dx: Floats, h: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return F and the gains of value and slope of order 2; entries 0 and 1 belong to the free line and stay 0."""
+def gains2(dx: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return F, the gain k of the value, and the transition of (value, rest); entries 0 and 1 stay 0: the free line.
+
+    With slope = b value + rest, rest independent of value, an observation changes the value alone. The variances a, e
+    of value and rest and the coefficient b then follow without a subtraction, so that two points that nearly coincide
+    cost no digits, not even the first two, which leave the slope all but free.
+    """
     n = len(dx)
-    F, k0, k1 = np.zeros(n), np.zeros(n), np.zeros(n)
+    F, k, stretch, back, keep = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     if n < 3:
-        return F, k0, k1
-    # Two points fix the line: covariance of (value, slope) at the second, given both.
+        return F, k, stretch, back, keep
+    # Two points fix the line.
     u = dx[1]
-    P00, P01, P11 = h[1], h[1] / u, (h[0] + h[1]) / (u * u) + u / 3.0
+    a, b, e = h[1], 1.0 / u, h[0] / (u * u) + u / 3.0
     for t in range(2, n):
         u = dx[t]
-        P00 += u * (2.0 * P01 + u * P11) + u * u * u / 3.0
-        P01 += u * P11 + u * u / 2.0
-        P11 += u
-        F[t] = P00 + h[t]
-        k0[t], k1[t] = P00 / F[t], P01 / F[t]
-        P00 = k0[t] * h[t]
-        P11 -= k1[t] * P01
-        P01 = k1[t] * h[t]
-    return F, k0, k1
+        ub, uuu = u * b, u * u * u
+        # value' = stretch value + u rest + noise, rest' = -back value + keep rest + noise.
+        stretch[t] = 1.0 + ub
+        P = stretch[t] ** 2 * a + u * u * e + uuu / 3.0
+        back[t] = (u * e + u * u / 2.0 + b * uuu / 6.0) / P
+        keep[t] = (stretch[t] * a - uuu / 6.0) / P
+        # The determinant of the covariance of (value, slope), as a sum of squares.
+        det = a * e + a * u * ((1.0 + ub / 2.0) ** 2 + ub * ub / 12.0) + e * uuu / 3.0 + u * uuu / 12.0
+        b = (stretch[t] * b * a + u * e + u * u / 2.0) / P
+        e = det / P
+        F[t] = P + h[t]
+        k[t] = P / F[t]
+        a = k[t] * h[t]
+    return F, k, stretch, back, keep
 
 
 @njit(cache=True)
-def smooth2(F: Floats, k0: Floats, k1: Floats, dx: Floats, h: Floats, r: Floats) -> tuple[Floats, Floats]:
+def smooth2(
+    F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats, r: Floats
+) -> tuple[Floats, Floats]:
     """Return f and f'' at the points."""
     n = len(r)
     f, second = r.copy(), np.zeros(n)
     if n < 3:
         return f, second
     v = np.empty(n)
-    a, b = r[1], (r[1] - r[0]) / dx[1]
+    value, rest = r[1], -r[0] / dx[1]
     for t in range(2, n):
-        a += dx[t] * b
-        v[t] = r[t] - a
-        a += k0[t] * v[t]
-        b += k1[t] * v[t]
-    s0, s1 = 0.0, 0.0
+        predicted = stretch[t] * value + dx[t] * rest
+        rest = keep[t] * rest - back[t] * value
+        v[t] = (r[t] - predicted) / F[t]
+        share = h[t] / F[t]
+        value = share * predicted + k[t] * r[t]
+    s0, s1 = 0.0, 0.0  # the costate of (value, rest); that of rest is that of the slope, f''
     for t in range(n - 1, 1, -1):
-        u = v[t] / F[t] - k0[t] * s0 - k1[t] * s1
-        f[t] = r[t] - h[t] * u
+        f[t] = r[t] - h[t] * (v[t] - k[t] * s0)
         second[t] = s1
-        s0 += u
-        s1 += dx[t] * s0
+        share = h[t] / F[t]
+        s0 = share * s0 + v[t]
+        s0, s1 = stretch[t] * s0 - back[t] * s1, dx[t] * s0 + keep[t] * s1
     second[1] = s1
-    f[1] += h[1] * (s0 + s1 / dx[1])
+    f[1] += h[1] * s0
     f[0] -= h[0] * s1 / dx[1]
     return f, second
 
 
 @njit(cache=True)
-def leverage2(F: Floats, k0: Floats, k1: Floats, dx: Floats, h: Floats) -> Floats:
+def leverage2(
+    F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats
+) -> Floats:
     """Return df_t / dr_t."""
     n = len(h)
     out = np.ones(n)
     if n < 3:
         return out
-    A, B, C = 0.0, 0.0, 0.0  # the precision [[A, B], [B, C]] of the costate
+    A, B, C = 0.0, 0.0, 0.0  # the variance [[A, B], [B, C]] of the costate
     for t in range(n - 1, 1, -1):
-        g0, g1 = k0[t], k1[t]
-        out[t] = 1.0 - h[t] * (1.0 / F[t] + g0 * g0 * A + 2.0 * g0 * g1 * B + g1 * g1 * C)
-        q = 1.0 - g0
-        A = q * q * A - 2.0 * q * g1 * B + g1 * g1 * C + 1.0 / F[t]
-        B = q * B - g1 * C
-        u = dx[t]
-        C += u * (2.0 * B + u * A)
-        B += u * A
-    u = dx[1]
-    out[1] = 1.0 - h[1] * (A + 2.0 * B / u + C / (u * u))
-    out[0] = 1.0 - h[0] * C / (u * u)
+        out[t] = 1.0 - h[t] * (1.0 / F[t] + k[t] * k[t] * A)
+        share = h[t] / F[t]
+        A, B = share * share * A + 1.0 / F[t], share * B
+        p, c, u, g = stretch[t], back[t], dx[t], keep[t]
+        A, B, C = (
+            p * p * A - 2.0 * p * c * B + c * c * C,
+            p * u * A + (p * g - c * u) * B - c * g * C,
+            u * u * A + 2.0 * u * g * B + g * g * C,
+        )
+    out[1] = 1.0 - h[1] * A
+    out[0] = 1.0 - h[0] * C / (dx[1] * dx[1])
     return out

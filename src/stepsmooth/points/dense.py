@@ -30,7 +30,7 @@ class DenseSmoother:
     >>> from stepsmooth.model import MinKernel
     >>> smoother = DenseSmoother(np.array([[0.5], [1.0]]), kernel=MinKernel())
     >>> smoother.solve(np.array([1.0, 1.0]), tau=0.25)
-    array([0.54545455, 0.72727273])
+    array([0.6, 0.8])
     """
 
     def __init__(self, X: Anything, weights: Anything = None, kernel: Kernel | None = None) -> None:
