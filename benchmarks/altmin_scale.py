@@ -98,7 +98,7 @@ def run(settings: Settings) -> Result:
         ]
     for compile_anew in (True, False):
         settings.say("start-up in a fresh process")
-        what = "min, n=1,000: " + ("compiling" if compile_anew else "compiled earlier")
+        what = "min, compiling" if compile_anew else "min, compiled earlier"
         rows.append(attempt({"kernel": what, "n": 1_000}, partial(start_up, "min", compile_anew, settings)))
     columns = (
         "kernel",
@@ -113,6 +113,5 @@ def run(settings: Settings) -> Result:
         "bytes_per_point",
         "import_s",
         "first_call_s",
-        "best_of",
     )
     return Result(rows, claims, columns=columns)

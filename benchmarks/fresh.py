@@ -38,7 +38,7 @@ def run(
     *,
     small: Mapping[str, object],
     threads: int = 1,
-    import_name: str = "stepsmooth",
+    import_name: str = "stepsmooth.estimators",  # the package itself loads its parts when asked for
     compile_anew: bool = False,
 ) -> Fresh:
     """Run ``module:function`` in a fresh interpreter; `compile_anew` hides the code compiled earlier."""

@@ -13,7 +13,7 @@ from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import LevelModel
 from stepsmooth.model.smoother import Smoother, penalty
 
-# The labels count as settled when at most this share of them changes.
+# The labels count as settled when at most this share of them (by weight) changes.
 SETTLED = 0.01
 
 
@@ -81,8 +81,7 @@ class Problem:
 
     def _moves(self, Z: Floats, residual: Floats, tau: float) -> Floats:
         filtered = self.weights[:, None] * (Z - self.smoother.solve(Z, tau))
-        # Least squares, because a shift costs nothing where constants are free (the spline).
-        return np.asarray(np.linalg.lstsq(Z.T @ filtered, filtered.T @ residual, rcond=1e-12)[0], dtype=np.float64)
+        return least_moves(Z.T @ filtered, filtered.T @ residual, self.weights.sum())
 
     def loss(self, levels: Floats, labels: Ints, f: Floats) -> float:
         """Return the weighted mean of the squared errors."""
@@ -93,6 +92,20 @@ class Problem:
         """Return the effective degrees of freedom of the smooth part, over all channels."""
         p = self.Y.shape[1]
         return p * self.smoother.trace(tau) if self.per_channel else self.smoother.trace(tau / p)
+
+    def level_dof(self, n_levels: int) -> int:
+        """Return how many numbers the levels have to be estimated: none if they are known."""
+        return int(self.level_model.directions(n_levels).shape[1] * self.Y.shape[1])
+
+
+def least_moves(information: Floats, moment: Floats, mass: float) -> Floats:
+    """Return the smallest moves theta with information theta = moment, for (q, q) and (q, p) arrays.
+
+    A shift costs nothing where constants are free (the spline): its information is rounding, of size `mass`.
+    """
+    values, vectors = np.linalg.eigh((information + information.T) / 2.0)
+    vectors, values = vectors[:, values > 1e-12 * mass], values[values > 1e-12 * mass]
+    return np.asarray(vectors @ ((vectors.T @ moment) / values[:, None]))
 
 
 @dataclass(frozen=True)
@@ -148,9 +161,8 @@ def start_labels(problem: Problem, start: str | Ints, tau: float) -> tuple[Float
         return model.start(Y, weights)
     mass = np.bincount(start, weights)
     sums = np.stack([np.bincount(start, weights * Y[:, c]) for c in range(Y.shape[1])], axis=1)
-    means = sums / mass[:, None]
-    levels, labels = model.update(np.asarray(means[start]), weights, means)
-    return levels, labels
+    # The given labels stand; the levels are the best for them.
+    return problem.profile_levels(model.near(np.asarray(sums / mass[:, None])), start, tau), start
 
 
 def altmin(
@@ -194,19 +206,19 @@ def altmin(
     levels, labels = start_labels(problem, start, tau)
     f, cost = problem.smooth_given(levels, labels, tau)
     history = [problem.loss(levels, labels, f) + cost]
+    # An exact decomposition falls to the rounding of y, and no further.
+    rounding = (10.0 * np.finfo(float).eps) ** 2 * np.average(np.sum(problem.Y**2, axis=1), weights=problem.weights)
     converged = False
     while not converged and len(history) <= max_iter:
         moved_levels, moved = problem.level_model.update(problem.Y - f, problem.weights, levels)
         # Few labels move any more: go to where the alternation would creep.
-        if np.count_nonzero(moved != labels) <= SETTLED * len(labels):
+        settled = problem.weights[moved != labels].sum() <= SETTLED * problem.weights.sum()
+        if settled:
             moved_levels = problem.profile_levels(moved_levels, moved, tau)
-            settled = True
-        else:
-            settled = False
         moved_f, cost = problem.smooth_given(moved_levels, moved, tau)
         loss = problem.loss(moved_levels, moved, moved_f)
-        converged = settled and history[-1] - (loss + cost) <= tol * history[-1]
         # Only rounding can make the objective rise, and then there is nothing left to gain.
+        converged = history[-1] - (loss + cost) <= (max(tol * history[-1], rounding) if settled else 0.0)
         if loss + cost <= history[-1]:
             levels, labels, f = moved_levels, moved, moved_f
         history.append(min(loss + cost, history[-1]))

@@ -103,7 +103,7 @@ def select_tau(problem: Problem, method: str, run: Run) -> tuple[Decomposition, 
 def gcv(problem: Problem, fit: Decomposition) -> float:
     """Return the generalised cross-validation score of a fit, its labels taken as given."""
     size = problem.weights.sum() * problem.Y.shape[1]
-    left = 1.0 - (problem.dof(fit.tau) + fit.levels.size) / size
+    left = 1.0 - (problem.dof(fit.tau) + problem.level_dof(len(fit.levels))) / size
     return float(fit.loss / left**2) if left > 0.0 else np.inf
 
 
@@ -115,11 +115,16 @@ def reml(problem: Problem, fit: Decomposition) -> float:
     """
     weights, p = problem.weights, problem.Y.shape[1]
     fields, tau = (p, fit.tau) if problem.per_channel else (1, fit.tau / p)
-    Z = np.eye(len(fit.levels))[fit.labels]
-    information = Z.T @ (weights[:, None] * (Z - problem.smoother.solve(Z, tau)))
-    values = np.linalg.eigvalsh(information)
-    values = values[values > 1e-9 * values[-1]]  # where constants are free, the levels' common shift is too
-    size = weights.sum() * p - fields * len(values)
+    Z = problem.level_model.directions(len(fit.levels))[fit.labels]
+    values = np.linalg.eigvalsh(Z.T @ (weights[:, None] * (Z - problem.smoother.solve(Z, tau))))
+    free = problem.smoother.dof_range[0]
+    # Where constants are free, the levels' common shift is too: it is counted with f.
+    values = values[values > (1e-9 if free else 1e-15) * weights.sum()]
+    # Contrasts between channels do not see a shared f: all of them are estimated.
+    contrasts = 0 if problem.per_channel else Z.shape[1] * (p - 1)
+    size = weights.sum() * p - fields * (len(values) + free) - contrasts
+    if size <= 0.0:
+        return np.inf
     deviance = weights.sum() * fit.objective / size
     if deviance <= 0.0:
         return -np.inf

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from stepsmooth.altmin.alternation import Decomposition, Problem
+from stepsmooth.altmin.alternation import Decomposition, Problem, least_moves
 from stepsmooth.model.arrays import Floats
 
 # Between two levels the curvature can vanish or turn negative, where Laplace's formula has no meaning.
@@ -86,7 +86,7 @@ def refine(problem: Problem, fit: SoftFit, *, rounds: int = 8, tol: float = 0.05
             size, logdet, _ = _gaussian_part(problem, tau)
             f, cost = problem.smooth_of(residual, tau)
             error = np.sum(weights[:, None] * (residual - f) ** 2) + weights.sum() * cost + extra
-            return float(size * np.log(error + np.finfo(float).tiny) + logdet)
+            return float(size * np.log(max(error, np.finfo(float).tiny)) + logdet)
 
         here = np.log(fit.tau)
         best = minimize_scalar(deviance, bounds=(here - 6.0, here + 6.0), method="bounded", options={"xatol": 0.05})
@@ -135,11 +135,7 @@ def _profile(problem: Problem, q: Floats, tau: float) -> Floats:
     mass = np.diag(weighted.sum(axis=0))
     filtered = mass - weighted.T @ problem.smoother.solve(q, tau)
     if problem.per_channel:
-        return np.asarray(
-            np.linalg.lstsq(filtered, weighted.T @ (Y - problem.smoother.solve(Y, tau)), rcond=1e-12)[0],
-            dtype=np.float64,
-        )
-    mean = Y.mean(axis=1)
-    shared = np.linalg.lstsq(filtered, weighted.T @ (mean - problem.smoother.solve(mean, tau)), rcond=1e-12)[0]
-    contrasts = np.linalg.lstsq(mass, weighted.T @ (Y - mean[:, None]), rcond=1e-12)[0]
-    return np.asarray(contrasts + shared[:, None])
+        return least_moves(filtered, weighted.T @ (Y - problem.smoother.solve(Y, tau)), weights.sum())
+    mean = Y.mean(axis=1, keepdims=True)
+    shared = least_moves(filtered, weighted.T @ (mean - problem.smoother.solve(mean, tau)), weights.sum())
+    return least_moves(mass, weighted.T @ (Y - mean), weights.sum()) + shared

@@ -37,7 +37,7 @@ class Settings:
     max_iter: int
     tol: float
     callback: Callable[[AltMinState], object] | None
-    random_state: np.random.RandomState
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _problem(
 
 def _level_model(settings: Settings, n_levels: int) -> LevelModel:
     if settings.known is None:
-        return FreeLevels(n_levels, settings.random_state)
+        return FreeLevels(n_levels, settings.seed)
     return ShiftedLevels(settings.known) if settings.free_shift else KnownLevels(settings.known)
 
 
@@ -141,8 +141,10 @@ def _runner(settings: Settings) -> Callable[[Problem, float], Decomposition]:
         if not isinstance(start, str) and len(start) != len(problem.Y):
             start = "smooth"  # a part of the points (cross-validation) has no labels of its own
         best = altmin(problem, tau, start=start, **options)
+        # A generator of its own: a run must not depend on how many runs came before it.
+        rng = np.random.RandomState(settings.seed)
         for _ in range(settings.n_init - 1):
-            other = altmin(problem, tau, start=_random_labels(problem, best, settings.random_state), **options)
+            other = altmin(problem, tau, start=_random_labels(problem, best, rng), **options)
             best = min(best, other, key=lambda fit: fit.objective)
         return best
 
@@ -153,7 +155,7 @@ def _random_labels(problem: Problem, fit: Decomposition, rng: np.random.RandomSt
     """Return the labels of a random start: Lloyd's algorithm on y - f from levels drawn from the data."""
     residual = problem.Y - fit.smooth
     seeds = residual[rng.choice(len(residual), size=len(fit.levels), replace=False)]
-    labels = lloyd(residual, problem.weights, seeds)[1]
+    labels = lloyd(residual, problem.weights, seeds[np.lexsort(seeds.T[::-1])])[1]
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

@@ -76,12 +76,18 @@ def builders(kernel: Anything, X: Floats, weights: Floats, rank: int) -> dict[st
             for c in LENGTH_SCALES
         }
     known = kernel if hasattr(kernel, "diag") else CallableKernel(kernel)
-    return {getattr(kernel, "__name__", repr(kernel)): _low_rank(known, rank)}
+    # The low-rank smoother has a norm of all of f; a kernel that leaves functions free takes the dense one.
+    build = _dense(known) if hasattr(known, "null_space") else _low_rank(known, rank)
+    return {getattr(kernel, "__name__", repr(kernel)): build}
 
 
 def _line(order: int, X: Floats) -> Build:
     origin = 0.0 if X.min() >= 0.0 else float(X.min())
     return lambda X, weights: LineSmoother(X, weights, order=order, origin=origin if order == 1 else None)
+
+
+def _dense(kernel: Kernel) -> Build:
+    return lambda X, weights: DenseSmoother(X, weights, kernel)
 
 
 def _low_rank(kernel: Kernel, rank: int) -> Build:

@@ -28,8 +28,8 @@ def check_number(name: str, value: Anything, least: float, *, strict: bool = Fal
     """Return `value` as a float if it is a finite number, at least (or, if strict, above) `least`."""
     number = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not number or value < least or (strict and value == least):
-        bound = f"above {least:g}" if strict else f"of at least {least:g}"
-        raise ValueError(f"{name} must be a number {bound}{also}, got {value!r}.")
+        bound = "" if least == -np.inf else f" above {least:g}" if strict else f" of at least {least:g}"
+        raise ValueError(f"{name} must be a finite number{bound}{also}, got {value!r}.")
     return float(value)
 
 
@@ -80,6 +80,16 @@ def check_levels(levels: Anything, free_shift: bool, n_channels: int) -> Floats 
     if len(np.unique(known, axis=0)) < len(known):
         raise ValueError("levels must be distinct, but some are given twice.")
     return np.asarray(known[np.argsort(known[:, 0], kind="stable")])
+
+
+def count_distinct(Y: Floats, most: int) -> int:
+    """Return the number of distinct rows, but no more than `most`."""
+    # Nearly always a few rows settle it, and a million need not be sorted.
+    for part in (Y[:1000], Y):
+        distinct = len(np.unique(part, axis=0))
+        if distinct >= most:
+            return most
+    return distinct
 
 
 def check_weights(sample_weight: Anything, n: int) -> Floats:

@@ -1,6 +1,7 @@
 """`StepSmooth`, the estimator for points and signals."""
 
 import warnings
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from stepsmooth.estimators import parameters, uncertainty
 from stepsmooth.estimators.fitting import Fit, Settings, fit_altmin
@@ -16,6 +17,16 @@ from stepsmooth.estimators.geometry import builders, resolve_name
 from stepsmooth.estimators.words import in_words
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import nearest_level
+
+
+@cache
+def _thread_pools() -> Any:
+    return ThreadpoolController()  # finding the libraries takes milliseconds
+
+
+def one_thread() -> Any:
+    """Return a context with one thread: sums in BLAS depend on how many there are, and results must not."""
+    return _thread_pools().limit(limits=1)
 
 
 class StepSmooth(BaseEstimator):
@@ -57,11 +68,11 @@ class StepSmooth(BaseEstimator):
         Starts; the first is `start`, the others are random, the lowest objective is kept.
     max_iter : int, default=300
     tol : float, default=1e-8
-        Converged when no label changes and the objective falls by less than `tol` times itself.
+        Converged when the labels have settled and the objective falls by less than `tol` times itself.
     rank : int, default=500
         The most landmarks of the low-rank smoother, for kernels other than `"min"` and `"spline"`.
     callback : callable or None, default=None
-        Called with an `AltMinState` after each iteration of the run that is kept.
+        Called with an `AltMinState` after each iteration at the tau that is kept, start by start.
     random_state : int, RandomState or None, default=None
         Used for vector y (k-means++) and for random starts only; results are the same bits for the same value,
         whatever the number of threads.
@@ -176,8 +187,7 @@ class StepSmooth(BaseEstimator):
         kernel = resolve_name(self.kernel, X.shape[1])
         X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
         ways = builders(kernel, X_in, weights[present], parameters.check_count("rank", self.rank))
-        # One thread: sums in BLAS depend on how many there are, and results must not.
-        with threadpool_limits(limits=1):
+        with one_thread():
             fit = fit_altmin(X_in, Y[present], weights[present], ways, settings)
             self._store(fit, X, Y, present, vector)
         return self
@@ -217,7 +227,7 @@ class StepSmooth(BaseEstimator):
         missing = parameters.check_choice("missing", self.missing, parameters.MISSING)
         X = validate_data(self, X, dtype=np.float64)
         finite = "allow-nan" if missing == "drop" else True
-        y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=finite, input_name="y")
+        y = check_array(y, ensure_2d=False, allow_nd=True, dtype=np.float64, ensure_all_finite=finite, input_name="y")
         check_consistent_length(X, y)
         if y.ndim > 2:
             raise ValueError(f"y must be of shape (n,) or (n, p), got shape {y.shape}.")
@@ -249,9 +259,10 @@ class StepSmooth(BaseEstimator):
             )
         else:
             n_levels = p.check_count("n_levels", self.n_levels, also=', "auto" or "cv"')
-        if isinstance(n_levels, int) and n_present < n_levels:
+        fewest = n_levels if isinstance(n_levels, int) else 1
+        if n_present < fewest:
             raise ValueError(
-                f"n_levels={n_levels} needs at least as many points, but there are n_samples = {n_present} "
+                f"n_levels={n_levels!r} needs at least {fewest} point(s), but there are n_samples = {n_present} "
                 "with a y and a weight."
             )
         if isinstance(self.tau, str):
@@ -261,11 +272,15 @@ class StepSmooth(BaseEstimator):
             tau = p.check_number("tau", self.tau, 0.0, strict=True, also=", 'gcv', 'cv', 'reml' or 'auto'")
         start = p.check_start(self.start, len(Y))
         if not isinstance(start, str):
+            if isinstance(n_levels, str):
+                raise ValueError(f"start as labels needs a number of levels, but n_levels is {n_levels!r}.")
             start = np.unique(start[present], return_inverse=True)[1].astype(np.int64)
             if start.max() + 1 != n_levels:
                 raise ValueError(
                     f"start must use {n_levels} different labels, one for each level, got {start.max() + 1}."
                 )
+        elif known is None and isinstance(n_levels, int):
+            n_levels = p.count_distinct(Y[present], n_levels)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be None or callable, got {self.callback!r}.")
         return Settings(
@@ -281,7 +296,7 @@ class StepSmooth(BaseEstimator):
             max_iter=p.check_count("max_iter", self.max_iter),
             tol=p.check_number("tol", self.tol, 0.0),
             callback=self.callback,
-            random_state=check_random_state(self.random_state),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
         )
 
     def _store(self, fit: Fit, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
@@ -289,7 +304,7 @@ class StepSmooth(BaseEstimator):
         self._part, self._vector = fit.part, vector
         self._columns = present if fit.part.residual.shape[0] < len(present) else None
         self.n_levels_ = len(fit.levels)
-        if isinstance(self.n_levels, int) and self.levels is None and self.n_levels_ < self.n_levels:
+        if not isinstance(self.n_levels, str) and self.levels is None and self.n_levels_ < self.n_levels:
             warnings.warn(
                 f"y supports only {self.n_levels_} of the n_levels={self.n_levels} levels asked for: "
                 "it has too few distinct values.",
@@ -332,7 +347,8 @@ class StepSmooth(BaseEstimator):
 
     def _smooth_at(self, X: Floats) -> Floats:
         columns = self._columns if self.__sklearn_tags__().input_tags.pairwise else None
-        return self._part.at(X if columns is None else X[:, columns])
+        with one_thread():
+            return self._part.at(X if columns is None else X[:, columns])
 
     def _shape_of_smooth(self, smooth: Floats) -> Floats:
         return smooth if smooth.shape[1] > 1 or (self._vector and self.field == "per_channel") else smooth[:, 0]

@@ -9,34 +9,34 @@ from stepsmooth.model.arrays import Floats
 def noise_variance(problem: Problem, fit: Decomposition) -> float:
     """Return the residual sum of squares over the degrees of freedom that f and the levels leave."""
     size = problem.weights.sum() * problem.Y.shape[1]
-    left = max(size - problem.dof(fit.tau) - fit.levels.size, 1.0)
+    left = max(size - problem.dof(fit.tau) - problem.level_dof(len(fit.levels)), 1.0)
     return float(problem.weights.sum() * fit.loss / left)
 
 
 def level_errors(problem: Problem, fit: Decomposition, variance: float) -> Floats:
     """Return the standard errors (M, p) of the levels in the gauge mean f = const.
 
-    In that gauge the weighted mean of the levels is that of y; about it they move with covariance C A^-1 C',
-    A = Z'W(I - S)Z the information that is left once f is profiled out, C the centring by class sizes.
+    In that gauge the weighted mean of the levels is that of y; about it they move with covariance C D A^-1 D' C',
+    A = D'Z'W(I - S)ZD the information that is left once f is profiled out, D the directions in which they may move
+    at all, C the centring by class sizes.
     """
     n_levels, p = fit.levels.shape
     tau, shared = (fit.tau, False) if problem.per_channel else (fit.tau / p, True)
-    Z = np.eye(n_levels)[fit.labels]
+    directions = problem.level_model.directions(n_levels)
+    Z = directions[fit.labels]
     weighted = Z * problem.weights[:, None]
-    sizes = weighted.sum(axis=0)
-    centring = np.eye(n_levels) - sizes / sizes.sum()
-    information = weighted.T @ (Z - problem.smoother.solve(Z, tau))
-    profiled = _spread(
-        centring, np.asarray(np.linalg.pinv((information + information.T) / 2.0, rcond=1e-10), dtype=np.float64)
-    )
-    direct = _spread(centring, np.diag(1.0 / np.maximum(sizes, np.finfo(float).tiny)))
+    sizes = np.bincount(fit.labels, problem.weights, minlength=n_levels)
+    moves = (np.eye(n_levels) - sizes / sizes.sum()) @ directions
+    profiled = _spread(moves, weighted.T @ (Z - problem.smoother.solve(Z, tau)))
+    direct = _spread(moves, weighted.T @ Z)
     unit = profiled / p + (1.0 - 1.0 / p) * direct if shared else profiled
     error = np.sqrt(variance * (1.0 / sizes.sum() + unit))
     return np.repeat(error[:, None], p, axis=1)
 
 
-def _spread(centring: Floats, covariance: Floats) -> Floats:
-    return np.asarray(np.maximum(np.einsum("kl,lm,km->k", centring, covariance, centring), 0.0))
+def _spread(moves: Floats, information: Floats) -> Floats:
+    covariance = np.linalg.pinv((information + information.T) / 2.0, rcond=1e-10)
+    return np.asarray(np.maximum(np.einsum("kl,lm,km->k", moves, covariance, moves), 0.0), dtype=np.float64)
 
 
 def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floats:

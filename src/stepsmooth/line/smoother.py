@@ -25,8 +25,8 @@ class LineSmoother:
     --------
     >>> x = np.linspace(0, 1, 5)
     >>> spline = LineSmoother(x, order=2)
-    >>> np.round(spline.solve(3.0 * x, tau=10.0), 6)  # a straight line is free
-    array([0.  , 0.75, 1.5 , 2.25, 3.  ])
+    >>> np.round(1.0 + spline.solve(4.0 * x, tau=10.0), 6)  # a straight line is free
+    array([1., 2., 3., 4., 5.])
     >>> round(spline.trace(1e9), 6)
     2.0
     """
@@ -47,11 +47,13 @@ class LineSmoother:
             self._knots = knots
             self._inverse = inverse.astype(np.int64)
             self._mass = np.asarray(np.bincount(self._inverse, self.weights), dtype=np.float64)
-        self.dof_range = (0.0 if order == 1 else min(2.0, len(self._knots)), float(len(self._knots)))
         lowest = float(self._knots[0])
         self.origin = (0.0 if lowest >= 0.0 else lowest) if origin is None else float(origin)
         if order == 1 and lowest < self.origin:
             raise ValueError(f"origin must not lie right of the data, got origin {self.origin:g} and min x {lowest:g}.")
+        # At the origin f is 0, whatever was observed.
+        at_origin = order == 1 and lowest == self.origin
+        self.dof_range = (0.0 if order == 1 else min(2.0, len(self._knots)), float(len(self._knots) - at_origin))
         # The unit of length is the mean step: the state-space numbers stay near 1 whatever the unit of x.
         span = float(self._knots[-1]) - (self.origin if order == 1 else lowest)
         self._unit = span / len(self._knots) if span > 0.0 else 1.0
@@ -70,8 +72,9 @@ class LineSmoother:
         """Return f at new points: linear (order 1) or cubic (order 2) between the points, as the norm has it."""
         t = np.asarray(X_new, dtype=np.float64).reshape(-1)
         f, second = self._at_knots(residual, tau)
-        columns = [self._evaluate(t, f[:, c], second[:, c]) for c in range(f.shape[1])] if f.ndim == 2 else None
-        return np.column_stack(columns) if columns is not None else self._evaluate(t, f, second)
+        if f.ndim == 1:
+            return self._evaluate(t, f, second)
+        return np.column_stack([self._evaluate(t, f[:, c], second[:, c]) for c in range(f.shape[1])])
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S."""
@@ -80,7 +83,8 @@ class LineSmoother:
             F, k = self._gains
             out: Floats = statespace.leverage1(F, k, self._h)
         else:
-            out = statespace.leverage2(*self._gains, self._dx, self._h)
+            F, k, stretch, back, keep = self._gains
+            out = statespace.leverage2(F, k, stretch, back, keep, self._dx, self._h)
         # A point shares the leverage of its knot in proportion to its weight.
         return out if self._inverse is None else np.asarray((out / self._mass)[self._inverse] * self.weights)
 
@@ -134,8 +138,10 @@ class LineSmoother:
         self._factor(tau)
         r = np.asarray(residual, dtype=np.float64)
         if r.ndim == 2:
-            columns = [self._at_knots(np.ascontiguousarray(r[:, c]), tau) for c in range(r.shape[1])]
-            return np.column_stack([f for f, _ in columns]), np.column_stack([s for _, s in columns])
+            f, second = np.empty((2, len(self._knots), r.shape[1]))
+            for c in range(r.shape[1]):
+                f[:, c], second[:, c] = self._at_knots(np.ascontiguousarray(r[:, c]), tau)
+            return f, second
         data = r
         if self._inverse is not None:
             r = np.bincount(self._inverse, self.weights * r) / self._mass
@@ -145,7 +151,8 @@ class LineSmoother:
             F, k = self._gains
             f = statespace.smooth1(F, k, self._h, r)
             return f, np.zeros_like(f)
-        return statespace.smooth2(*self._gains, self._dx, self._h, r)
+        F, k, stretch, back, keep = self._gains
+        return statespace.smooth2(F, k, stretch, back, keep, self._dx, self._h, r)
 
     def _check_interpolable(self, data: Floats, means: Floats) -> None:
         """Refuse to interpolate two values at one point, or a value other than 0 at the origin of order 1."""

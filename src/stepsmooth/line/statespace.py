@@ -130,9 +130,7 @@ def smooth2(
 
 
 @njit(cache=True)
-def leverage2(
-    F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats
-) -> Floats:
+def leverage2(F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats) -> Floats:
     """Return df_t / dr_t."""
     n = len(h)
     out = np.ones(n)

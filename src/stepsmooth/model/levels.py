@@ -2,10 +2,10 @@
 
 A level model is anything with the methods of `LevelModel`. `start` and `update` minimise
 sum_i w_i |r_i - mu_{z_i}|^2, the one from nothing, the other from levels that it must not make worse;
-`directions` says how the levels may move while the labels stay.
+`directions` says how the levels may move while the labels stay, `near` from where.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +24,9 @@ class LevelModel(Protocol):
 
     def directions(self, n_levels: int) -> Floats:
         """Return the (M, q) matrix whose columns span the ways in which the levels may move."""
+
+    def near(self, means: Floats) -> Floats:
+        """Return levels (M, p) of this model to start from, given the mean of y under each label."""
 
     def start(self, residual: Floats, weights: Floats) -> tuple[Floats, Ints]:
         """Return levels (M, p) and labels (n,) with no earlier levels to go by."""
@@ -45,11 +48,15 @@ class FreeLevels:
     """
 
     n_levels: int
-    random_state: np.random.RandomState = field(default_factory=lambda: np.random.RandomState(0))
+    seed: int = 0
 
     def directions(self, n_levels: int) -> Floats:
         """Return the identity: each level moves on its own."""
         return np.eye(n_levels)
+
+    def near(self, means: Floats) -> Floats:
+        """Return the means themselves."""
+        return means
 
     def start(self, residual: Floats, weights: Floats) -> tuple[Floats, Ints]:
         """Return the exact 1-D k-means, or the best of ten k-means++ runs for vectors."""
@@ -57,7 +64,7 @@ class FreeLevels:
             levels, labels = kmeans_1d(residual[:, 0], self.n_levels, weights)
             return levels[:, None], labels
         n_levels = min(self.n_levels, len(np.unique(residual, axis=0)))
-        return kmeans(residual, n_levels, weights, self.random_state)
+        return kmeans(residual, n_levels, weights, np.random.RandomState(self.seed))
 
     def update(self, residual: Floats, weights: Floats, levels: Floats) -> tuple[Floats, Ints]:
         """Return the exact 1-D k-means of a short signal, else where Lloyd's algorithm leads."""
@@ -83,6 +90,10 @@ class KnownLevels:
     def directions(self, n_levels: int) -> Floats:
         """Return no direction: nothing moves."""
         return np.zeros((n_levels, 0))
+
+    def near(self, means: Floats) -> Floats:
+        """Return the given levels."""
+        return self.levels
 
     def start(self, residual: Floats, weights: Floats) -> tuple[Floats, Ints]:
         """Return the given levels, and labels up to a shift: f, which nothing is known of yet, will carry it."""
@@ -112,6 +123,10 @@ class ShiftedLevels:
     def directions(self, n_levels: int) -> Floats:
         """Return one column of ones: all levels move together."""
         return np.ones((n_levels, 1))
+
+    def near(self, means: Floats) -> Floats:
+        """Return the given levels, unshifted."""
+        return self.levels
 
     def start(self, residual: Floats, weights: Floats) -> tuple[Floats, Ints]:
         """Return the best shift: exact on a line, from the mean for vectors."""
@@ -158,7 +173,10 @@ def best_shift(r: Floats, levels: Floats, weights: Floats) -> float:
     linear = np.sum(weights * (r - levels[-1])) + np.concatenate([[0.0], np.cumsum(drop)])
     square = np.sum(weights * (r - levels[-1]) ** 2) + np.concatenate([[0.0], np.cumsum(drop2)])
     # Each label pattern has its parabola; its vertex bounds the true minimum from above wherever it lies.
-    return float(offset + (linear / total)[np.argmin(square - linear**2 / total)])
+    least = square - linear**2 / total
+    # Evenly spaced levels tie with themselves, shifted by a gap: the lowest shift wins, not rounding.
+    first = int(np.argmax(least <= least.min() + 1e-12 * np.abs(square).max()))
+    return float(offset + linear[first] / total)
 
 
 def candidate_set(h: Floats, levels: Floats, *, multiplicative: bool = False) -> Floats:

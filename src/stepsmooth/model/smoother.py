@@ -66,4 +66,4 @@ def penalty(f: Floats, residual: Floats, weights: Floats) -> float:
     True
     """
     moment = np.einsum("i,i...->...", weights, f * (residual - f))
-    return float(np.sum(moment) / weights.sum())
+    return max(float(np.sum(moment) / weights.sum()), 0.0)  # rounding alone can make it negative

@@ -10,6 +10,8 @@ from stepsmooth.model.kernels import Kernel
 
 # Relative size below which an eigenvalue of the kernel matrix is taken for rounding.
 ROUNDING = 1e-10
+# Relative size from which a negative eigenvalue says that there is no such kernel: a float32 matrix rounds to 1e-7.
+INDEFINITE = 1e-6
 
 
 class DenseSmoother:
@@ -100,7 +102,7 @@ class DenseSmoother:
         """Eigenvalues of K (of what the free functions leave of it), ascending, rounding set to zero."""
         if self._spectrum is None:
             values = np.asarray(eigvalsh(self._core), dtype=np.float64)
-            _check_positive(values)
+            self._check_positive(values)
             self._spectrum = np.maximum(values, 0.0)
         return self._spectrum
 
@@ -108,7 +110,7 @@ class DenseSmoother:
     def dof_range(self) -> tuple[float, float]:
         """Return tr S as tau -> infinity and as tau -> 0."""
         free = 0 if self._free is None else self._free.shape[1]
-        return float(free), float(free + np.sum(self.spectrum > ROUNDING * self.spectrum[-1]))
+        return float(free), float(free + np.sum(self._significant(self.spectrum)))
 
     def _coefficients(self, residual: Floats, tau: float) -> tuple[Floats, Floats | None]:
         """Return alpha and the coefficients of the free functions."""
@@ -128,7 +130,7 @@ class DenseSmoother:
             try:
                 self._factor = cho_factor(ridge, lower=True)
             except np.linalg.LinAlgError:
-                _check_positive(np.asarray(eigvalsh(self._core), dtype=np.float64))
+                self._check_positive(np.asarray(eigvalsh(self._core), dtype=np.float64))
                 raise ValueError(
                     f"the kernel matrix is singular and tau = {tau:g} is too small to help; raise tau, "
                     "or merge points that coincide."
@@ -140,8 +142,8 @@ class DenseSmoother:
         """Return c with K c = r of the least norm: the minimum-norm interpolant, the limit of tau -> 0."""
         inside = r if self._B is None else self._B.T @ r
         values, vectors = eigh(self._core)
-        _check_positive(values)
-        keep = values > ROUNDING * values[-1]
+        self._check_positive(values)
+        keep = self._significant(values)
         c = vectors[:, keep] @ ((vectors[:, keep].T @ inside).T / values[keep]).T
         if np.abs(self._core @ c - inside).max() > 1e-6 * max(np.abs(inside).max(), np.finfo(float).tiny):
             raise ValueError(
@@ -149,6 +151,19 @@ class DenseSmoother:
                 "passes through the data (points that coincide with different values?); use tau > 0."
             )
         return np.asarray(c)
+
+    def _significant(self, values: Floats) -> Anything:
+        """Return which eigenvalues are more than rounding, their own and that of the whole of K."""
+        floor = 1e-14 * np.diag(self._K).max(initial=0.0)
+        return values > max(ROUNDING * values.max(initial=0.0), floor)
+
+    def _check_positive(self, values: Floats) -> None:
+        floor = 1e-14 * np.abs(self._K).max()
+        if values.min(initial=0.0) < -max(INDEFINITE * values.max(initial=0.0), floor):
+            raise ValueError(
+                "kernel must be positive semi-definite, but its matrix has eigenvalues "
+                f"from {values[0]:.3g} to {values[-1]:.3g}."
+            )
 
     def _by_weight(self, rooted: Floats) -> Floats:
         return np.asarray((rooted.T / self._root).T)
@@ -164,11 +179,3 @@ def _complement(free: Floats | None, n: int) -> tuple[Floats | None, Floats | No
     if n < k or np.abs(np.diag(R)[:k]).min() <= ROUNDING * np.abs(R).max():
         raise ValueError(f"the spline needs at least {k} distinct points, because a straight line is free.")
     return Q[:, :k], Q[:, k:], R[:k]
-
-
-def _check_positive(values: Floats) -> None:
-    if values[0] < -1e-8 * max(abs(values[-1]), np.finfo(float).tiny):
-        raise ValueError(
-            "kernel must be positive semi-definite, but its matrix has eigenvalues "
-            f"from {values[0]:.3g} to {values[-1]:.3g}."
-        )

@@ -41,6 +41,8 @@ class NystroemSmoother:
     def __init__(self, X: Anything, weights: Anything = None, *, kernel: Kernel, rank: int = 500) -> None:
         if rank < 1:
             raise ValueError(f"rank must be at least 1, got {rank}.")
+        if hasattr(kernel, "null_space"):
+            raise ValueError("this kernel leaves some functions free, which has no low-rank path; use DenseSmoother.")
         X = np.asarray(X, dtype=np.float64)
         self._kernel = kernel
         self.landmarks, self._L, self.missed = _pivoted_cholesky(X, kernel, min(rank, len(X)))
@@ -100,10 +102,12 @@ class NystroemSmoother:
 def _pivoted_cholesky(X: Floats, kernel: Kernel, rank: int) -> tuple[np.ndarray, Floats, float]:
     """Return landmarks, L with K ~ L L', and the share of the trace that is missed."""
     left = np.array(kernel.diag(X), dtype=np.float64)
-    total = left.sum()
+    _check_finite(left)
+    if left.min() < 0.0:
+        raise ValueError(f"kernel must be positive semi-definite, but K(x, x) = {left.min():.3g} at some point.")
+    total, largest = left.sum(), left.max()
     if not total > 0.0:
         raise ValueError("kernel must be positive somewhere, but K(x, x) is zero at every point.")
-    largest = left.max()
     L = np.zeros((len(X), rank), order="F")
     chosen: list[int] = []
     for k in range(rank):
@@ -111,6 +115,7 @@ def _pivoted_cholesky(X: Floats, kernel: Kernel, rank: int) -> tuple[np.ndarray,
         if left[pivot] <= 1e-13 * largest:
             break
         column = kernel(X, X[pivot : pivot + 1])[:, 0] - L[:, :k] @ L[pivot, :k]
+        _check_finite(column)
         L[:, k] = column / np.sqrt(left[pivot])
         # What earlier landmarks explain is exactly zero: no rounding may enter the triangle above its diagonal.
         L[chosen, k] = 0.0
@@ -123,7 +128,18 @@ def _pivoted_cholesky(X: Floats, kernel: Kernel, rank: int) -> tuple[np.ndarray,
         left = np.maximum(left, 0.0)
         left[pivot] = 0.0
         chosen.append(pivot)
+    _check_symmetric(kernel(X[chosen], X[chosen]), largest)
     return np.array(chosen), L[:, : len(chosen)], float(left.sum() / total)
+
+
+def _check_finite(values: Floats) -> None:
+    if not np.all(np.isfinite(values)):
+        raise ValueError("kernel must be finite at all pairs of points, but it returned NaN or infinity.")
+
+
+def _check_symmetric(gram: Floats, largest: float) -> None:
+    if np.abs(gram - gram.T).max() > 1e-10 * largest:
+        raise ValueError("kernel must be symmetric, but K(x, y) differs from K(y, x) at some points.")
 
 
 def _first_landmark(X: Floats, diagonal: Floats) -> int:

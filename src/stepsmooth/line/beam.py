@@ -1,0 +1,187 @@
+"""A beam over label histories: the likelihood and the label probabilities with f integrated out.
+
+Given its labels, y is a linear Gaussian state-space model (see `statespace`), so a hypothesis about all labels so far
+needs only the filtered mean of (f, f'): the covariance depends on spacing and noise alone and is common to all. At each
+point every hypothesis branches into M; branches that lie within `merge` standard deviations of each other become one
+(their futures do not differ), hopeless ones are dropped, the best `width` are kept. What is summed over hypotheses is
+the likelihood p(y), not its largest term. Going back over the branches gives the probability of each label given all of
+y: a merged hypothesis hands its weight to those it came from in proportion.
+
+An observation may also be an outlier, three times as wide as the noise: the state then moves less.
+"""
+
+import numpy as np
+from numba import njit
+
+from stepsmooth.model.arrays import Anything, Floats, Ints
+
+# How much wider an outlier is than the noise.
+OUTLIER_WIDTH = 3.0
+
+
+@njit(cache=True)
+def filter_gains(dx: Floats, h: Floats, order: int, value: float, slope: float) -> Floats:
+    """Return, for each point, F, k0, k1 and P00, P01/P00, P11.0 of the filtered covariance: an (n, 6) array.
+
+    Process noise 1, observation noise h; `value` and `slope` are the variances of f and f' before the first point.
+    """
+    n = len(dx)
+    out = np.empty((n, 6))
+    P00, P01, P11 = value, 0.0, slope
+    for t in range(n):
+        if t > 0:
+            u = dx[t]
+            if order == 2:
+                P00 += u * (2.0 * P01 + u * P11) + u * u * u / 3.0
+                P01 += u * P11 + u * u / 2.0
+                P11 += u
+            else:
+                P00 += u
+        F = P00 + h[t]
+        k0, k1 = P00 / F, P01 / F
+        P00 = k0 * h[t]
+        P11 = max(P11 - k1 * P01, 0.0)
+        P01 = k1 * h[t]
+        regress = P01 / P00 if P00 > 0.0 else 0.0
+        out[t] = (F, k0, k1, P00, regress, max(P11 - P01 * regress, 1e-300))
+    return out
+
+
+@njit(cache=True)
+def forward(
+    y: Floats,
+    dx: Floats,
+    gains: Floats,
+    scale: float,
+    start: float,
+    levels: Floats,
+    log_first: Floats,
+    log_step: Floats,
+    markov: bool,
+    extra: Floats,
+    outlier: float,
+    width: int,
+    merge: float,
+    drop: float,
+) -> tuple[Anything, ...]:
+    """Return log p(y), the branches (parent, label, child, weight, where each point's begin) and the last weights."""
+    n, n_levels = len(y), len(levels)
+    room = 4 * n + 1024
+    parent, label = np.empty(room, np.int32), np.empty(room, np.int16)
+    child, weight = np.empty(room, np.int32), np.empty(room, np.float64)
+    begin, used = np.empty(n + 1, np.int64), 0
+    a, b, logw = np.full(width, start), np.zeros(width), np.zeros(width)
+    last, alive = np.zeros(width, np.int64), 1
+    size = width * n_levels
+    ca, cb, cw = np.empty(size), np.empty(size), np.empty(size)
+    cp, ck = np.empty(size, np.int64), np.empty(size, np.int64)
+    na, nb, nw, nl = np.empty(width), np.empty(width), np.empty(width), np.empty(width, np.int64)
+    total = 0.0
+    for t in range(n):
+        F, k0, k1 = gains[t, 0], gains[t, 1], gains[t, 2]
+        u = dx[t] if t > 0 else 0.0
+        inner = 1.0 / (scale * F)
+        # The noise is F (1 - k0); an outlier's is OUTLIER_WIDTH times as wide.
+        outer = 1.0 / (scale * F * (k0 + (1.0 - k0) * OUTLIER_WIDTH * OUTLIER_WIDTH))
+        norm = 0.5 * np.log(inner / (2.0 * np.pi))
+        odds = outlier / (1.0 - outlier) * np.sqrt(outer / inner)
+        count, best = 0, -np.inf
+        for j in range(alive):
+            ahead = a[j] + u * b[j]
+            for k in range(n_levels):
+                v = y[t] - levels[k] - ahead
+                w = logw[j] - 0.5 * v * v * inner + norm + extra[t, k]
+                w += log_step[last[j], k] if markov and t > 0 else log_first[k]
+                move = v
+                if outlier > 0.0:
+                    ratio = odds * np.exp(min(0.5 * v * v * (inner - outer), 500.0))
+                    w += np.log((1.0 - outlier) * (1.0 + ratio))
+                    move = v / (1.0 + ratio)
+                ca[count], cb[count], cw[count] = ahead + k0 * move, b[j] + k1 * move, w
+                cp[count], ck[count] = j, k
+                best = max(best, w)
+                count += 1
+        keep = 0
+        for i in range(count):
+            if cw[i] > best - drop:
+                ca[keep], cb[keep], cw[keep], cp[keep], ck[keep] = ca[i], cb[i], cw[i], cp[i], ck[i]
+                keep += 1
+        order = np.argsort(-cw[:keep])
+        begin[t] = used
+        if used + keep > room:
+            room = 2 * room + keep
+            parent, label = _longer(parent, room), _longer(label, room)
+            child, weight = _longer(child, room), _longer(weight, room)
+        near_value, near_slope = merge * merge * scale * gains[t, 3], merge * merge * scale * gains[t, 5]
+        fresh, mass = 0, 0.0
+        for i in order:
+            target = -1
+            for j in range(fresh):
+                if markov and nl[j] != ck[i]:
+                    continue
+                da = ca[i] - na[j]
+                if da * da >= near_value:
+                    continue
+                db = cb[i] - nb[j] - gains[t, 4] * da
+                if da * da / near_value + db * db / near_slope < 1.0:
+                    target = j
+                    break
+            w = np.exp(cw[i] - best)
+            if target >= 0:
+                nw[target] += w
+                share = w / nw[target]
+                na[target] += share * (ca[i] - na[target])
+                nb[target] += share * (cb[i] - nb[target])
+            elif fresh < width:
+                target = fresh
+                na[fresh], nb[fresh], nw[fresh], nl[fresh] = ca[i], cb[i], w, ck[i]
+                fresh += 1
+            else:
+                continue
+            parent[used], label[used], child[used], weight[used] = cp[i], ck[i], target, w
+            used += 1
+            mass += w
+        alive = fresh
+        for j in range(alive):
+            a[j], b[j], logw[j], last[j] = na[j], nb[j], np.log(nw[j] / mass), nl[j]
+        total += best + np.log(mass)
+    begin[n] = used
+    return total, parent[:used], label[:used], child[:used], weight[:used], begin, np.exp(logw[:alive])
+
+
+@njit(cache=True)
+def _longer(array, room):  # type: ignore[no-untyped-def]
+    out = np.empty(room, array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+@njit(cache=True)
+def backward(
+    n_levels: int, width: int, parent: Ints, label: Ints, child: Ints, weight: Floats, begin: Ints, final: Floats
+) -> tuple[Floats, Floats]:
+    """Return the label probabilities (n, M) given all of y, and the expected transitions (M, M).
+
+    The transitions mean something only if hypotheses with different last labels were kept apart (a Markov prior).
+    """
+    n = len(begin) - 1
+    gamma, pairs = np.zeros((n, n_levels)), np.zeros((n_levels, n_levels))
+    now, into = np.zeros(width), np.zeros(width)
+    now[: len(final)] = final / final.sum()
+    before = np.zeros(width, np.int64)
+    for t in range(n - 1, -1, -1):
+        into[:] = 0.0
+        for i in range(begin[t], begin[t + 1]):
+            into[child[i]] += weight[i]
+        if t > 0:
+            for i in range(begin[t - 1], begin[t]):
+                before[child[i]] = label[i]
+        earlier = np.zeros(width)
+        for i in range(begin[t], begin[t + 1]):
+            share = now[child[i]] * weight[i] / into[child[i]]
+            gamma[t, label[i]] += share
+            earlier[parent[i]] += share
+            if t > 0:
+                pairs[before[parent[i]], label[i]] += share
+        now = earlier
+    return gamma, pairs

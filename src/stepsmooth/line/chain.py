@@ -1,0 +1,126 @@
+"""The model on a line: what is observed, its parameters, and what they imply about the labels (the E-step)."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stepsmooth.line import beam
+from stepsmooth.line.smoother import LineSmoother
+from stepsmooth.model.arrays import Floats, Ints
+
+# Width, merging distance and cut-off of the beam: narrow for search, wide for the answer.
+SEARCH = (12, 0.5, 6.0)
+ANSWER = (48, 0.5, 12.0)
+
+
+@dataclass(frozen=True)
+class Theta:
+    """Parameters: levels (M, p), tau, the noise variance, the prior of the labels, where f starts.
+
+    `transition` is None unless the labels form a Markov chain. `start` is the mean and the standard deviation of f at
+    the first point; labels of equally spaced levels are determined only up to a shift until the extremes have been
+    seen, and a search that knows where f starts does not have to keep all shifts alive.
+    """
+
+    levels: Floats
+    tau: float
+    noise: float
+    proportions: Floats
+    transition: Floats | None = None
+    start: tuple[float, float] | None = None
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels."""
+        return len(self.levels)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What parameters imply: log p(y), label probabilities (n, M), expected transitions (M, M)."""
+
+    loglik: float
+    gamma: Floats
+    pairs: Floats
+
+
+@dataclass
+class Signal:
+    """Observations (n, p) along x, ascending, with one smooth part for all channels.
+
+    The mean over channels sees f; contrasts between channels see only labels. The chain therefore runs on the mean, and
+    the contrasts enter as a likelihood of each label.
+    """
+
+    x: Floats
+    Y: Floats
+    weights: Floats
+    order: int = 2
+    outlier: float = 0.01
+    smoother: LineSmoother = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.smoother = LineSmoother(self.x, self.weights, order=self.order, origin=float(self.x[0]))
+        span = float(self.x[-1] - self.x[0])
+        self.unit = span / max(len(self.x) - 1, 1) if span > 0.0 else 1.0
+        self.dx = np.diff(self.x, prepend=self.x[0]) / self.unit
+        self.mean = np.ascontiguousarray(self.Y.mean(axis=1))
+        self.centre = float(np.average(self.mean, weights=self.weights))
+        self.range = float(np.ptp(self.mean)) or 1.0
+        self.variance = float(np.average((self.mean - self.centre) ** 2, weights=self.weights)) or 1.0
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def part(self, index: Ints | slice) -> "Signal":
+        """Return the signal at some of its points."""
+        return Signal(self.x[index], self.Y[index], self.weights[index], self.order, self.outlier)
+
+    def blocks(self, size: int) -> "Signal":
+        """Return means over blocks of neighbouring points, with their total weights: less noise for lasting labels."""
+        count = len(self) // size
+        used = slice(0, count * size)
+        w = self.weights[used].reshape(count, size)
+        total = w.sum(axis=1)
+        x = (w * self.x[used].reshape(count, size)).sum(axis=1) / total
+        Y = (w[:, :, None] * self.Y[used].reshape(count, size, -1)).sum(axis=1) / total[:, None]
+        return Signal(x, Y, total, self.order, self.outlier)
+
+    def lam(self, tau: float) -> float:
+        """Return n tau in the unit of length of the filter, the mean step."""
+        return float(self.weights.sum()) * tau / self.unit ** (2 * self.order - 1)
+
+    def expect(self, theta: Theta, width: tuple[int, float, float] = SEARCH) -> Expectation:
+        """Run the beam forward and back."""
+        p = self.Y.shape[1]
+        noise = theta.noise / p
+        lam = self.lam(theta.tau / p)
+        h = lam / self.weights
+        scale = noise / lam
+        mean, sd = theta.start or (0.0, self.range)
+        # A slope that is larger than f's own time scale allows is not worth a hypothesis.
+        slope = 0.0
+        if self.order == 2:
+            slope = 2.8 * lam**0.25 + (2.0 * self.range / len(self)) ** 2 / scale
+        gains = beam.filter_gains(self.dx, h, self.order, sd**2 / scale, slope)
+        level = theta.levels.mean(axis=1)
+        with np.errstate(divide="ignore"):
+            first = np.log(theta.proportions)
+            step = np.zeros((1, 1)) if theta.transition is None else np.log(theta.transition)
+        markov = theta.transition is not None
+        run = beam.forward(
+            self.mean - self.centre, self.dx, gains, scale, mean, level - self.centre, first, step, markov,
+            self._contrasts(theta), self.outlier, width[0], width[1], width[2],
+        )  # fmt: skip
+        gamma, pairs = beam.backward(theta.n_levels, width[0], *run[1:])
+        return Expectation(float(run[0]), gamma, pairs)
+
+    def _contrasts(self, theta: Theta) -> Floats:
+        n, p = self.Y.shape
+        if p == 1:
+            return np.zeros((n, theta.n_levels))
+        data = self.Y - self.mean[:, None]
+        levels = theta.levels - theta.levels.mean(axis=1, keepdims=True)
+        squared = np.sum((data[:, None, :] - levels[None]) ** 2, axis=2)
+        each = -0.5 * squared / theta.noise - 0.5 * (p - 1) * np.log(2.0 * np.pi * theta.noise)
+        return np.asarray(self.weights[:, None] * each)

@@ -1,0 +1,133 @@
+"""The joint solver on a line: labels, levels and f together, with everything chosen by likelihood.
+
+`search` finds solutions for each prior of the labels; here they are compared (each extra parameter of a prior costs
+log(n) / 2 nats), the winner is put into words that the estimator understands, and a rival that explains the data as
+well but labels them differently is kept beside it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stepsmooth.line.average import average
+from stepsmooth.line.chain import Signal
+from stepsmooth.line.maximise import Structure, information
+from stepsmooth.line.search import Solution, climb, in_order, ranked, search
+from stepsmooth.line.smoother import LineSmoother
+from stepsmooth.model.arrays import Floats, Ints
+
+# Two labellings are tied if their scores differ by less than this many nats and their labels at this share of points.
+TIE = 2.0
+DIFFERENT = 0.05
+# With fewer points than this for each parameter of the chain, labels are taken as independent.
+POINTS_PER_TRANSITION = 5
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """What the joint solver found, at the points in the order of x."""
+
+    solution: Solution
+    rivals: list[Solution]
+    smoother: LineSmoother
+    residual: Floats
+    smooth: Floats
+    smooth_se: Floats
+    levels_se: Floats
+    scores: dict[str, float]
+
+    @property
+    def labels(self) -> Ints:
+        """The most probable label of each point."""
+        return np.asarray(self.solution.found.gamma.argmax(axis=1), dtype=np.int64)
+
+    @property
+    def determined(self) -> bool:
+        """Whether no rival with other labels comes within `TIE` nats."""
+        return not self.rivals
+
+
+def fit_joint(
+    signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
+) -> JointFit:
+    """Decompose a signal into M levels under one prior of the labels, or under the best of all (`"auto"`)."""
+    solutions = solve(signal, n_levels, prior, structure, known)
+    scored = sorted(solutions, key=lambda s: (s.duplicated, -score(signal, s)))
+    best = scored[0]
+    rivals = [s for s in scored[1:] if score(signal, best) - score(signal, s) < TIE and _differ(best, s)]
+    if structure == "free":
+        best = average(signal, best)
+    p = signal.Y.shape[1]
+    level, gamma, tau = best.theta.levels.mean(axis=1), best.found.gamma, best.theta.tau / p
+    residual = signal.mean - gamma @ level
+    smooth = signal.smoother.solve(residual, tau)
+    spread = gamma @ level**2 - (gamma @ level) ** 2
+    # Noise reaches f through S, and so does not knowing the labels.
+    leverage = np.maximum(signal.smoother.leverage(tau), 0.0) / signal.weights
+    reach = best.theta.noise / p + signal.weights * np.maximum(signal.smoother.solve(spread, tau), 0.0)
+    return JointFit(
+        best,
+        rivals,
+        signal.smoother,
+        residual,
+        smooth,
+        np.sqrt(leverage * reach),
+        _level_errors(signal, best, structure),
+        {s.prior: score(signal, s) for s in reversed(scored)},
+    )
+
+
+def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None) -> list[Solution]:
+    """Return the solutions of each prior that is asked for."""
+    if prior != "auto":
+        return search(signal, n_levels, prior, structure, known)
+    solutions = search(signal, n_levels, "uniform", structure, known)
+    if n_levels > 1:
+        best = ranked(solutions)[0]
+        uneven = climb(signal, best.theta, "proportions", structure, max_iter=10)
+        solutions.append(replace(uneven, prior="proportions"))
+        if len(signal) >= POINTS_PER_TRANSITION * n_levels**2:
+            solutions += search(signal, n_levels, "markov", structure, known)
+    return [in_order(s) for s in solutions]
+
+
+def score(signal: Signal, solution: Solution) -> float:
+    """Return log p(y) less half a log(n) for each parameter of the labels' prior."""
+    return float(solution.loglik - 0.5 * solution.n_prior_parameters * np.log(signal.weights.sum()))
+
+
+def select_levels(signal: Signal, prior: str, most: int) -> tuple[dict[int, JointFit], Floats]:
+    """Return fits for M = 1, 2, ... and the criterion -2 score + (M + 1) log n, until it has risen twice in a row."""
+    fits: dict[int, JointFit] = {}
+    criterion: list[float] = []
+    for n_levels in range(1, most + 1):
+        fits[n_levels] = fit_joint(signal, n_levels, prior if n_levels > 1 else "uniform")
+        best = fits[n_levels].solution
+        criterion.append(-2.0 * score(signal, best) + (n_levels + 1) * float(np.log(signal.weights.sum())))
+        if best.duplicated and n_levels > 1:
+            criterion[-1] = np.inf
+        if len(criterion) - 1 - int(np.argmin(criterion)) >= 2:
+            break
+    return fits, np.array(criterion)
+
+
+def _differ(one: Solution, other: Solution) -> bool:
+    a, b = one.found.gamma.argmax(axis=1), other.found.gamma.argmax(axis=1)
+    return bool(np.mean(a != b) > DIFFERENT)
+
+
+def _level_errors(signal: Signal, solution: Solution, structure: Structure) -> Floats:
+    """Return standard errors (M, p) of the levels, in the gauge in which f has mean zero."""
+    levels, gamma, p = solution.theta.levels, solution.found.gamma, signal.Y.shape[1]
+    if structure == "known":
+        return np.zeros_like(levels)
+    mass = (gamma * signal.weights[:, None]).sum(axis=0)
+    centring = np.eye(len(levels)) - mass / mass.sum()
+    profiled = np.linalg.pinv(information(signal, gamma, solution.theta.tau), rcond=1e-10)
+    direct = np.diag(1.0 / np.maximum(mass, 1e-12))
+    unit = sum(
+        share * np.maximum(np.einsum("kl,lm,km->k", centring, covariance, centring), 0.0)
+        for share, covariance in ((1.0 / p, profiled), (1.0 - 1.0 / p, direct))
+    )
+    error = np.sqrt(solution.theta.noise * (1.0 / mass.sum() + unit))
+    return np.repeat(np.asarray(error)[:, None], p, axis=1)

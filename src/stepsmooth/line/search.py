@@ -1,0 +1,233 @@
+"""Expectation-maximisation from many starts, with moves that repair a level lost, doubled or shifted by its start."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stepsmooth.line.chain import ANSWER, SEARCH, Expectation, Signal, Theta
+from stepsmooth.line.maximise import Structure, maximise, neighbourly, sticky
+from stepsmooth.line.starts import starts
+from stepsmooth.model.arrays import Floats
+
+# Starts are compared on at most so many neighbouring points, parameters are fitted on at most so many.
+N_COMPARE = 800
+N_FIT = 20_000
+# So many different starts are followed, so many of those to the end.
+N_FOLLOWED = 6
+N_FINISHED = 3
+# A chain is also sought in means over blocks of so many points, and starts from these switching probabilities.
+BLOCKS = (1, 4, 16, 64)
+FEWEST_BLOCKS = 60
+SWITCHING = (0.05, 0.01)
+NEIGHBOURLY = (0.4, 0.1)
+# f is tried this many times stiffer and rougher.
+TAU_STEPS = (30.0, 1.0 / 30.0)
+# Levels closer than this many noise sds are one level: such a solution is taken only if there is no other.
+SMALLEST_GAP = 0.3
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Parameters and what they imply, for one prior of the labels."""
+
+    theta: Theta
+    found: Expectation
+    prior: str
+    history: tuple[float, ...] = ()
+
+    @property
+    def n_prior_parameters(self) -> int:
+        """Number of parameters that the prior of the labels has."""
+        n_levels = self.theta.n_levels
+        return {"uniform": 0, "proportions": n_levels - 1, "markov": n_levels * (n_levels - 1)}[self.prior]
+
+    @property
+    def loglik(self) -> float:
+        """Log p(y) with f and the labels summed out."""
+        return self.found.loglik
+
+    @property
+    def duplicated(self) -> bool:
+        """Whether two levels are the same but for the noise."""
+        levels = self.theta.levels
+        if len(levels) < 2:
+            return False
+        gaps = np.linalg.norm(levels[:, None] - levels[None], axis=2)[np.triu_indices(len(levels), 1)]
+        return bool(gaps.min() < SMALLEST_GAP * np.sqrt(self.theta.noise))
+
+
+def climb(
+    signal: Signal,
+    theta: Theta,
+    prior: str,
+    structure: Structure,
+    *,
+    width: tuple[int, float, float] = SEARCH,
+    max_iter: int = 20,
+    tol: float = 0.05,
+    search_tau: bool = True,
+) -> Solution:
+    """Return the best point of an EM run."""
+    best: Solution | None = None
+    last = -np.inf
+    history: list[float] = []
+    for iteration in range(max_iter):
+        found = signal.expect(theta, width)
+        history.append(found.loglik)
+        if best is None or found.loglik > best.loglik:
+            best = Solution(theta, found, prior)
+        if iteration > 1 and found.loglik - last < tol:
+            break
+        last = found.loglik
+        theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau)
+    assert best is not None
+    return in_order(replace(best, history=tuple(history)))
+
+
+def in_order(solution: Solution) -> Solution:
+    """Return the same solution with ascending levels."""
+    theta, found = solution.theta, solution.found
+    order = np.lexsort(theta.levels.T[::-1])
+    if np.array_equal(order, np.arange(len(order))):
+        return solution
+    transition = None if theta.transition is None else theta.transition[np.ix_(order, order)]
+    theta = replace(theta, levels=theta.levels[order], proportions=theta.proportions[order], transition=transition)
+    found = Expectation(found.loglik, found.gamma[:, order], found.pairs[np.ix_(order, order)])
+    return replace(solution, theta=theta, found=found)
+
+
+def search(
+    signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
+) -> list[Solution]:
+    """Return solutions for one prior, the best first."""
+    fit = _middle(signal, N_FIT)
+    sizes = [b for b in BLOCKS if b == 1 or len(fit) // b >= FEWEST_BLOCKS] if prior == "markov" else [1]
+    candidates: list[Theta] = []
+    for size in sizes:
+        coarse = fit if size == 1 else fit.blocks(size)
+        follow = N_FOLLOWED if len(sizes) == 1 or size > 1 else N_FINISHED
+        for solution in _followed(coarse, n_levels, prior, structure, known, follow):
+            transition = None if prior != "markov" else _finer(solution.theta, size)
+            candidates.append(replace(solution.theta, transition=transition, start=None))
+    solutions = ranked([climb(fit, theta, prior, structure, max_iter=4, tol=0.3) for theta in candidates])
+    solutions = solutions[:N_FINISHED]
+    if n_levels > 1 and structure in ("free", "ladder"):
+        solutions = ranked([moved(fit, solutions[0], structure), *solutions])[:N_FINISHED]
+    if fit is not signal:
+        theta = replace(_rescaled(solutions[0].theta, fit, signal), start=None)
+        return [climb(signal, theta, prior, structure, max_iter=3, search_tau=False)]
+    return ranked([climb(signal, s.theta, prior, structure, width=ANSWER) for s in solutions])
+
+
+def _followed(
+    signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None, most: int
+) -> list[Solution]:
+    """Return where the most promising starts lead, each a little way."""
+    compare = _middle(signal, N_COMPARE)
+    candidates = starts(compare, n_levels, structure, known)
+    if prior == "markov":
+        chains = [sticky(n_levels, s) for s in (*SWITCHING, 1.0 - 1.0 / n_levels)]
+        if n_levels > 2:
+            chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
+        candidates = [replace(theta, transition=chain) for theta in candidates for chain in chains]
+    scores = np.array([compare.expect(theta).loglik for theta in candidates])
+    order = [candidates[i] for i in np.argsort(-scores, kind="stable")]
+    # Half of them stiff: a rough f that follows the steps often scores well before the parameters have settled.
+    middle = float(np.median([theta.tau for theta in candidates]))
+    stiff = _different([theta for theta in order if theta.tau >= middle], most // 2)
+    chosen = _different([*stiff, *order], most)
+    chosen = [_rescaled(theta, compare, signal) for theta in chosen]
+    return [climb(signal, theta, prior, structure, max_iter=6, tol=0.3) for theta in chosen]
+
+
+def _middle(signal: Signal, most: int) -> Signal:
+    """Return at most so many points from the middle."""
+    n = len(signal)
+    return signal if n <= most else signal.part(slice((n - most) // 2, (n + most) // 2))
+
+
+def _finer(theta: Theta, size: int) -> Floats:
+    """Return the transition matrix of points, given that of blocks of `size` points."""
+    if size == 1 or theta.transition is None or theta.n_levels == 1:
+        return sticky(theta.n_levels, 0.05) if theta.transition is None else theta.transition
+    leaving = (1.0 - np.diag(theta.transition)).mean()
+    return sticky(theta.n_levels, float(leaving) / size)
+
+
+def ranked(solutions: list[Solution]) -> list[Solution]:
+    """Return the solutions by likelihood, those with a doubled level last."""
+    return sorted(solutions, key=lambda s: (s.duplicated, -s.loglik))
+
+
+def moved(signal: Signal, solution: Solution, structure: Structure) -> Solution:
+    """Return the best of a solution and its neighbours.
+
+    f stiffer or rougher, then shifted by a gap, then one level taken away and another put in.
+    """
+    best = solution
+    for step in TAU_STEPS:
+        other = climb(
+            signal, replace(solution.theta, tau=solution.theta.tau * step), solution.prior, structure, max_iter=6
+        )
+        if not other.duplicated and other.loglik > best.loglik + 1.0:
+            best = other
+    solution = best
+    for theta in [*_shifted(signal, solution), *_exchanged(solution, structure)]:
+        other = climb(signal, theta, solution.prior, structure, max_iter=4, tol=0.3)
+        if not other.duplicated and other.loglik > best.loglik + 1.0:
+            best = other
+    return best
+
+
+def _shifted(signal: Signal, solution: Solution) -> list[Theta]:
+    """Return the same parameters with f started one or two gaps away: labels of a ladder may be off by that."""
+    theta = solution.theta
+    level = theta.levels.mean(axis=1)
+    gap = float(np.median(np.diff(level)))
+    rest = signal.mean - solution.found.gamma @ level
+    f = signal.smoother.solve(rest, theta.tau / signal.Y.shape[1])
+    sd = max(gap / 6.0, float(np.sqrt(theta.noise)) / 2.0)
+    return [replace(theta, start=(float(f[0]) + s * gap, sd)) for s in (-2, -1, 0, 1, 2)]
+
+
+def _exchanged(solution: Solution, structure: Structure) -> list[Theta]:
+    """Return levels without the rarest one or one of the closest two, and with a new one anywhere else."""
+    theta = solution.theta
+    levels = theta.levels
+    if structure != "free" or levels.shape[1] > 1 or len(levels) < 2:
+        return []
+    mu, share = levels[:, 0], solution.found.gamma.mean(axis=0)
+    gaps = np.diff(mu)
+    typical = float(np.median(gaps))
+    out = []
+    for drop in {int(np.argmin(share)), int(np.argmin(gaps))}:
+        left = np.delete(mu, drop)
+        middles = list((left[1:] + left[:-1]) / 2.0)
+        for new in [left[0] - typical, left[-1] + typical, *middles]:
+            exchanged = np.sort(np.append(left, new))
+            if np.abs(exchanged - mu).max() > 0.1 * typical:
+                out.append(replace(theta, levels=exchanged[:, None], start=None))
+    return out
+
+
+def _different(candidates: list[Theta], most: int) -> list[Theta]:
+    """Return the first candidates that differ in the gaps of their levels, in tau or in stickiness."""
+    chosen: list[Theta] = []
+    for theta in candidates:
+        if all(_apart(theta, other) for other in chosen):
+            chosen.append(theta)
+        if len(chosen) == most:
+            break
+    return chosen
+
+
+def _apart(one: Theta, other: Theta) -> bool:
+    a, b = np.diff(one.levels.mean(axis=1)), np.diff(other.levels.mean(axis=1))
+    levels = len(a) > 0 and np.abs(a - b).max() > 0.15 * np.abs(a).mean()
+    return bool(levels or abs(np.log(one.tau / other.tau)) > 2.5)
+
+
+def _rescaled(theta: Theta, short: Signal, long: Signal) -> Theta:
+    """Return the parameters for a longer signal: n tau, a property of the neighbourhood, stays."""
+    ratio = short.weights.sum() / long.weights.sum()
+    return replace(theta, tau=theta.tau * float(ratio))

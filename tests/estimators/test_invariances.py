@@ -1,0 +1,176 @@
+"""What must not matter does not: order, shift, scale, sign, container, threads, earlier calls."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, Matern
+from threadpoolctl import threadpool_limits
+
+from stepsmooth import StepSmooth, decompose
+
+SEEDS = st.integers(0, 2**32 - 1)
+WAYS = pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": "min", "tau": "gcv"},
+        {"kernel": "spline", "tau": "reml"},
+        {"kernel": "spline", "tau": 1e-4, "start": "kmeans"},
+        {"kernel": "sobolev1", "tau": 1e-4},
+        {"kernel": "min", "levels": [0.0, 2.0, 4.0], "free_shift": True, "tau": 1e-4},
+    ],
+    ids=str,
+)
+FITTED = ("labels_", "levels_", "smooth_", "probabilities_", "levels_se_", "smooth_se_", "tau_", "objective_")
+
+
+def same_bits(one, other):
+    for name in FITTED:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@WAYS
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_a_permutation_of_the_points_permutes_the_answer(signal, params, seed):
+    X, y, _ = signal(seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **params).fit(X[order], y[order])
+    np.testing.assert_array_equal(other.labels_, one.labels_[order])
+    np.testing.assert_allclose(other.smooth_, one.smooth_[order], atol=1e-6)
+    np.testing.assert_allclose(other.levels_, one.levels_, atol=1e-6)
+
+
+@WAYS
+@settings(max_examples=10)
+@given(seed=SEEDS, shift=st.floats(-100, 100))
+def test_a_shift_of_y_shifts_the_levels_alone(signal, params, seed, shift):
+    X, y, _ = signal(seed)
+    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **params).fit(X, y + shift)
+    np.testing.assert_array_equal(other.labels_, one.labels_)
+    np.testing.assert_allclose(other.smooth_, one.smooth_, atol=1e-6)
+    np.testing.assert_allclose(other.levels_, one.levels_ + shift, atol=1e-6)
+
+
+@WAYS
+@settings(max_examples=10)
+@given(seed=SEEDS, scale=st.floats(1e-3, 1e3))
+def test_a_scale_of_y_scales_levels_and_smooth(signal, params, seed, scale):
+    X, y, _ = signal(seed)
+    scaled = {**params, "levels": [scale * v for v in params["levels"]]} if "levels" in params else params
+    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **scaled).fit(X, scale * y)
+    np.testing.assert_array_equal(other.labels_, one.labels_)
+    np.testing.assert_allclose(other.smooth_, scale * one.smooth_, atol=1e-6 * scale)
+    np.testing.assert_allclose(other.levels_, scale * one.levels_, atol=1e-6 * scale)
+    assert other.tau_ == pytest.approx(one.tau_)
+    assert other.noise_variance_ == pytest.approx(scale**2 * one.noise_variance_, rel=1e-6)
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_a_change_of_sign_reverses_the_labels(signal, seed):
+    X, y, _ = signal(seed)
+    one, other = StepSmooth(3).fit(X, y), StepSmooth(3).fit(X, -y)
+    np.testing.assert_array_equal(other.labels_, 2 - one.labels_)
+    np.testing.assert_allclose(other.levels_, -one.levels_[::-1], atol=1e-6)
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS, log_unit=st.floats(-6, 6))
+def test_the_unit_of_x_does_not_matter_where_tau_is_chosen(signal, seed, log_unit):
+    X, y, _ = signal(seed)
+    unit = 10.0**log_unit
+    for kernel, power in (("min", 1), ("spline", 3)):
+        one, other = StepSmooth(3, kernel=kernel).fit(X, y), StepSmooth(3, kernel=kernel).fit(unit * X, y)
+        np.testing.assert_array_equal(other.labels_, one.labels_)
+        np.testing.assert_allclose(other.smooth_, one.smooth_, atol=1e-2)
+        assert other.tau_ == pytest.approx(unit**power * one.tau_, rel=1e-2)
+
+
+@WAYS
+def test_inputs_are_never_modified(signal, params):
+    X, y, _ = signal()
+    w = np.linspace(0.0, 2.0, len(y))
+    kept = X.copy(), y.copy(), w.copy()
+    for array in (X, y, w):
+        array.setflags(write=False)
+    m = StepSmooth(3, **params).fit(X, y, sample_weight=w)
+    m.predict(X), m.assign(X, y), m.score(X, y, sample_weight=w)
+    for array, before in zip((X, y, w), kept):
+        np.testing.assert_array_equal(array, before)
+
+
+@WAYS
+def test_a_second_fit_gives_the_same_bits(signal, params):
+    X, y, _ = signal()
+    m = StepSmooth(3, **params)
+    same_bits(m.fit(X, y), StepSmooth(3, **params).fit(X, y))
+    other_X, other_y, _ = signal(1, n=40)
+    again = StepSmooth(3, **params).fit(other_X, other_y).fit(X, y)
+    same_bits(m, again)
+
+
+def test_no_seed_is_needed_for_scalar_y(signal):
+    X, y, _ = signal()
+    np.random.seed(0)  # noqa: NPY002  # the global state, which must not matter
+    one = StepSmooth(3).fit(X, y)
+    np.random.seed(1)  # noqa: NPY002
+    same_bits(one, StepSmooth(3).fit(X, y))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_gives_the_same_bits_as_an_array(signal, frame):
+    X, y, _ = signal()
+    one = StepSmooth(3).fit(X, y)
+    table = frame({"position": X[:, 0]})
+    other = StepSmooth(3).fit(table, frame({"y": y})["y"])
+    same_bits(one, other)
+    assert other.feature_names_in_.tolist() == ["position"]
+    np.testing.assert_array_equal(other.predict(table), one.predict(X))
+    assert other.score(table, frame({"y": y})["y"]) == one.score(X, y)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_of_channels_gives_the_same_bits_as_an_array(cloud, frame):
+    X, Y, _ = cloud(p=2)
+    one = StepSmooth(2, kernel=RBF(0.5), tau=1e-3, random_state=0).fit(X, Y)
+    other = StepSmooth(2, kernel=RBF(0.5), tau=1e-3, random_state=0).fit(
+        frame({"a": X[:, 0], "b": X[:, 1]}), frame({"red": Y[:, 0], "green": Y[:, 1]})
+    )
+    same_bits(one, other)
+
+
+def test_lists_and_integers_are_taken_too(signal):
+    X, y, _ = signal()
+    rounded = np.round(10.0 * y)
+    one = StepSmooth(3).fit(X, rounded)
+    same_bits(one, StepSmooth(3).fit(X.tolist(), rounded.astype(int).tolist()))
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": RBF(0.5)}, {"kernel": Matern(0.5), "field": "per_channel"}], ids=str)
+def test_the_number_of_threads_does_not_matter(cloud, params):
+    X, Y, _ = cloud(n=3000, d=3 if params else 1, p=2)
+    new = np.random.default_rng(1).uniform(0.0, 1.0, (500, X.shape[1]))
+    fits, predictions, scores = [], [], []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            fits.append(StepSmooth(2, tau=1e-3, rank=200, random_state=0, **params).fit(X, Y))
+            predictions.append(fits[-1].predict(new))
+            scores.append(fits[-1].score(X, Y))
+    same_bits(*fits)
+    np.testing.assert_array_equal(*predictions)
+    assert scores[0] == scores[1]
+
+
+def test_decompose_is_fit_with_0_1_2_as_points(signal):
+    _, y, _ = signal()
+    one = StepSmooth(3).fit(np.arange(90.0)[:, None], y)
+    same_bits(one, decompose(y, n_levels=3))
+    same_bits(one, decompose(y.tolist(), x=list(range(90)), n_levels=3))
+
+
+def test_decompose_takes_points_on_a_line_only():
+    with pytest.raises(ValueError, match=r"x must have one number for each observation, got shape .* use StepSmooth"):
+        decompose(np.zeros(5), x=np.zeros((5, 2)))
