@@ -59,7 +59,7 @@ PARAMETERS = [
     ({"levels": []}, r"levels must be finite, .* got shape \(0,\)"),
     ({"levels": 3.0}, r"levels must be finite, .* got shape \(\)"),
     ({"levels": [1.0, 2.0, 1.0]}, "levels must be distinct, but some are given twice"),
-    ({"levels": "foo"}, "levels must be None or an array of known levels.* got 'foo'"),
+    ({"levels": "foo"}, "levels must be None, 'ladder' or an array of known levels.* got 'foo'"),
     ({"free_shift": True}, "free_shift=True needs known levels, but levels is None"),
     ({"mean": np.inf}, "mean must be a finite number, got inf"),
     ({"mean": "foo"}, "mean must be a finite number, got 'foo'"),

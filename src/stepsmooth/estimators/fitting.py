@@ -2,18 +2,20 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from stepsmooth.altmin import AltMinState, Decomposition, Problem, altmin, select_n_levels, select_tau
+from stepsmooth.altmin import Decomposition, Problem, altmin, select_n_levels, select_tau
+from stepsmooth.estimators import uncertainty
 from stepsmooth.estimators.geometry import Build
+from stepsmooth.estimators.result import Result, SmoothPart
+from stepsmooth.estimators.settings import Settings
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.gauge import centre
 from stepsmooth.model.kmeans import lloyd
 from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels
-from stepsmooth.model.smoother import Smoother
 
 # M = "auto" is searched up to here.
 MOST_LEVELS = 8
@@ -21,54 +23,8 @@ MOST_LEVELS = 8
 N_FOR_LENGTH_SCALE = 1000
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to fit: the parameters of the estimator, checked."""
-
-    n_levels: int | str
-    tau: float | str
-    start: str | Ints
-    known: Floats | None
-    free_shift: bool
-    per_channel: bool
-    precomputed: bool
-    mean: float
-    n_init: int
-    max_iter: int
-    tol: float
-    callback: Callable[[AltMinState], object] | None
-    seed: int
-
-
-@dataclass(frozen=True)
-class SmoothPart:
-    """f as a function of x, in its gauge: all that prediction needs, and no more."""
-
-    smoother: Smoother
-    residual: Floats
-    tau: float
-    shift: Floats
-
-    def at(self, X_new: Anything) -> Floats:
-        """Return f at new points, (m, 1) or (m, p)."""
-        return self.smoother.at(X_new, self.residual, self.tau) - self.shift
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A decomposition in its gauge."""
-
-    decomposition: Decomposition
-    problem: Problem
-    smooth: Floats
-    levels: Floats
-    part: SmoothPart
-    smoother_name: str
-    selection: dict[str, object]
-
-
-def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], settings: Settings) -> Fit:
-    """Decompose observations (n, p) at points X, all weights positive."""
+def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], settings: Settings) -> Result:
+    """Decompose observations (n, p) at points X by AltMin, all weights positive."""
     selection: dict[str, object] = {}
     name = next(iter(build))
     if len(build) > 1:
@@ -189,7 +145,7 @@ def _choose_scale(
 
 def _in_gauge(
     best: Decomposition, problem: Problem, settings: Settings, name: str, selection: dict[str, object]
-) -> Fit:
+) -> Result:
     """Order the levels, drop the unused ones if they are free, and fix the mean of f unless they are known exactly."""
     used = np.bincount(best.labels, minlength=len(best.levels)) > 0
     order = np.lexsort(best.levels.T[::-1])
@@ -208,4 +164,28 @@ def _in_gauge(
         part = SmoothPart(problem.smoother, residual, best.tau, shift)
     else:
         part = SmoothPart(problem.smoother, residual.mean(axis=1, keepdims=True), best.tau / p, shift)
-    return Fit(best, problem, smooth, levels, part, name, selection)
+    variance = uncertainty.noise_variance(problem, best)
+    errors = uncertainty.level_errors(problem, best, variance)
+    even = np.full(len(levels), 1.0 / len(levels))
+    densities = uncertainty.log_densities(problem.Y - smooth, levels, variance, even)
+    mass = np.bincount(best.labels, problem.weights, minlength=len(levels))
+    return Result(
+        labels=best.labels,
+        probabilities=uncertainty.normalise(densities),
+        levels=levels,
+        levels_se=np.zeros_like(errors) if settings.known is not None and not settings.free_shift else errors,
+        smooth=smooth,
+        smooth_se=uncertainty.smooth_errors(problem, best, variance),
+        part=part,
+        tau=best.tau,
+        effective_dof=problem.dof(best.tau),
+        noise_variance=variance,
+        proportions=mass / mass.sum(),
+        label_prior="uniform",
+        objective=best.objective,
+        history=best.history,
+        n_iter=best.n_iter,
+        converged=best.converged,
+        kernel=name,
+        selection=selection,
+    )

@@ -8,7 +8,7 @@ import numpy as np
 from stepsmooth.model.arrays import Anything, Floats, Ints
 
 KERNELS = ("auto", "min", "sobolev1", "sobolev2", "spline", "rbf", "matern", "precomputed")
-SOLVERS = ("auto", "altmin")
+SOLVERS = ("auto", "altmin", "joint")
 STARTS = ("auto", "smooth", "kmeans")
 TAU_METHODS = ("auto", "gcv", "cv", "reml")
 LABEL_PRIORS = ("auto", "uniform", "proportions", "markov")
@@ -69,7 +69,7 @@ def check_levels(levels: Anything, free_shift: bool, n_channels: int) -> Floats 
             raise ValueError("free_shift=True needs known levels, but levels is None; give their values up to a shift.")
         return None
     if isinstance(levels, str):
-        raise ValueError(f"levels must be None or an array of known levels, got {levels!r}.")
+        raise ValueError(f"levels must be None, 'ladder' or an array of known levels, got {levels!r}.")
     known = np.asarray(levels, dtype=np.float64)
     known = known[:, None] if known.ndim == 1 else known
     if known.ndim != 2 or len(known) < 1 or known.shape[1] != n_channels or not np.all(np.isfinite(known)):

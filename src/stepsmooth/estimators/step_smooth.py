@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from stepsmooth.estimators import parameters, uncertainty
-from stepsmooth.estimators.fitting import Fit, Settings, fit_altmin
-from stepsmooth.estimators.geometry import builders, resolve_name
+from stepsmooth.estimators.fitting import fit_altmin
+from stepsmooth.estimators.geometry import builders
+from stepsmooth.estimators.line_fitting import fit_on_line
+from stepsmooth.estimators.result import Result
+from stepsmooth.estimators.settings import check_settings
 from stepsmooth.estimators.words import in_words
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import nearest_level
@@ -45,15 +48,18 @@ class StepSmooth(BaseEstimator):
     tau : float, "gcv", "cv", "reml" or "auto", default="auto"
         The weight of |f|^2 in the objective, in the units of x; or how to choose it, over effective degrees of
         freedom. `"auto"` is `"gcv"`.
-    solver : {"auto", "altmin"}, default="auto"
-        `"altmin"`: the paper's alternation.
+    solver : {"auto", "altmin", "joint"}, default="auto"
+        `"altmin"`: the paper's alternation. `"joint"`, for spline and min kernel on a line: labels are decided together
+        with f and the parameters by a search over label histories (see `stepsmooth.line`); it needs fewer points,
+        stands labels that last, and knows priors, ladders and outliers. `"auto"` is `"altmin"`.
     start : {"auto", "smooth", "kmeans"} or array of labels, default="auto"
         `"smooth"`: smooth y first, then find levels (the paper's one-step order); `"kmeans"`: levels of y first.
         `"auto"` is `"smooth"`.
-    label_prior : {"auto", "uniform"}, default="auto"
-        AltMin takes all labels as equally likely.
-    levels : None or array, default=None
-        Known levels, (M,) or (M, p); with them f is not centred.
+    label_prior : {"auto", "uniform", "proportions", "markov"}, default="auto"
+        All labels equally likely (AltMin always), estimated proportions, or a Markov chain along x. `"auto"`: joint
+        decides by penalised likelihood; `label_prior_` and `selection_["label_prior"]` say which and why.
+    levels : None, array or "ladder", default=None
+        Known levels, (M,) or (M, p); with them f is not centred. `"ladder"` (joint): equally spaced.
     free_shift : bool, default=False
         The known levels hold only up to a common shift (in logs: known ratios).
     field : {"shared", "per_channel"}, default="shared"
@@ -62,8 +68,9 @@ class StepSmooth(BaseEstimator):
         The gauge: the weighted mean of f over the points.
     missing : {"raise", "drop"}, default="raise"
         What to do with NaN in y. Dropped points get a smooth part, and the label -1.
-    robust : {"auto", False}, default="auto"
-        An outlier component in the noise; AltMin has none.
+    robust : {"auto", True, False}, default="auto"
+        An outlier component in the noise: one observation in a hundred, three times as wide. `"auto"`: on in joint, off
+        in AltMin, which has none.
     n_init : int, default=1
         Starts; the first is `start`, the others are random, the lowest objective is kept.
     max_iter : int, default=300
@@ -87,6 +94,10 @@ class StepSmooth(BaseEstimator):
     proportions_ : (M,) array
         Weighted share of each label.
     label_prior_ : str
+    transition_matrix_ : (M, M) array, with a Markov prior
+    determined_ : bool
+        False if other labels explain the data as well, to within 2 nats (joint); `alternatives_` has them.
+    alternatives_ : list of (n,) arrays of labels
     noise_variance_ : float
     levels_se_, smooth_se_ : arrays like `levels_`, `smooth_`
         Standard errors, the labels taken as given.
@@ -95,7 +106,7 @@ class StepSmooth(BaseEstimator):
     effective_dof_ : float
         Trace of the smoother at `tau_`, over all fields.
     objective_ : float
-        1/n sum w |y - mu_z - f|^2 + tau |f|^2, with f before the gauge's shift.
+        AltMin: 1/n sum w |y - mu_z - f|^2 + tau |f|^2, with f before the gauge's shift. Joint: -log p(y).
     objective_history_ : list of float
     n_iter_ : int
     converged_ : bool
@@ -183,13 +194,16 @@ class StepSmooth(BaseEstimator):
         X, Y, vector = self._check_data(X, y)
         weights = parameters.check_weights(sample_weight, len(X))
         present = (weights > 0.0) & ~np.isnan(Y).any(axis=1)
-        settings = self._check_parameters(Y, present)
-        kernel = resolve_name(self.kernel, X.shape[1])
+        settings = check_settings(self, Y, present, X.shape[1])
         X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
-        ways = builders(kernel, X_in, weights[present], parameters.check_count("rank", self.rank))
+        rank = parameters.check_count("rank", self.rank)
         with one_thread():
-            fit = fit_altmin(X_in, Y[present], weights[present], ways, settings)
-            self._store(fit, X, Y, present, vector)
+            if settings.solver == "joint":
+                result = fit_on_line(X_in[:, 0], Y[present], weights[present], settings)
+            else:
+                ways = builders(settings.kernel, X_in, weights[present], rank)
+                result = fit_altmin(X_in, Y[present], weights[present], ways, settings)
+            self._store(result, X, Y, present, vector)
         return self
 
     def predict(self, X: Anything) -> Floats:
@@ -235,75 +249,10 @@ class StepSmooth(BaseEstimator):
             raise ValueError(f"X must be the square kernel matrix if kernel='precomputed', got shape {X.shape}.")
         return X, y.reshape(len(y), -1), y.ndim == 2
 
-    def _check_parameters(self, Y: Floats, present: Anything) -> Settings:
-        p = parameters
-        p.check_choice("solver", self.solver, p.SOLVERS)
-        p.check_kernel(self.kernel)
-        prior = p.check_choice("label_prior", self.label_prior, p.LABEL_PRIORS)
-        if prior not in ("auto", "uniform"):
-            raise ValueError(
-                f"label_prior={prior!r} does not go with solver='altmin', which takes all labels as equally likely; "
-                "use 'uniform'."
-            )
-        if self.robust not in ("auto", False):
-            raise ValueError(
-                f"robust={self.robust!r} does not go with solver='altmin', which has no outlier component; use False."
-            )
-        n_channels, n_present = Y.shape[1], int(present.sum())
-        known = p.check_levels(self.levels, self.free_shift, n_channels)
-        if known is not None:
-            n_levels: int | str = len(known)
-        elif isinstance(self.n_levels, str):
-            n_levels = p.check_choice(
-                "n_levels", self.n_levels, ("auto", "cv"), also=", or a whole number of at least 1"
-            )
-        else:
-            n_levels = p.check_count("n_levels", self.n_levels, also=', "auto" or "cv"')
-        fewest = n_levels if isinstance(n_levels, int) else 1
-        if n_present < fewest:
-            raise ValueError(
-                f"n_levels={n_levels!r} needs at least {fewest} point(s), but there are n_samples = {n_present} "
-                "with a y and a weight."
-            )
-        if isinstance(self.tau, str):
-            tau: float | str = p.check_choice("tau", self.tau, p.TAU_METHODS, also=", or a number above 0")
-            tau = "gcv" if tau == "auto" else tau
-        else:
-            tau = p.check_number("tau", self.tau, 0.0, strict=True, also=", 'gcv', 'cv', 'reml' or 'auto'")
-        start = p.check_start(self.start, len(Y))
-        if not isinstance(start, str):
-            if isinstance(n_levels, str):
-                raise ValueError(f"start as labels needs a number of levels, but n_levels is {n_levels!r}.")
-            start = np.unique(start[present], return_inverse=True)[1].astype(np.int64)
-            if start.max() + 1 != n_levels:
-                raise ValueError(
-                    f"start must use {n_levels} different labels, one for each level, got {start.max() + 1}."
-                )
-        elif known is None and isinstance(n_levels, int):
-            n_levels = p.count_distinct(Y[present], n_levels)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback must be None or callable, got {self.callback!r}.")
-        return Settings(
-            n_levels=n_levels,
-            tau=tau,
-            start=start,
-            known=known,
-            free_shift=bool(self.free_shift),
-            per_channel=p.check_choice("field", self.field, p.FIELDS) == "per_channel",
-            precomputed=isinstance(self.kernel, str) and self.kernel == "precomputed",
-            mean=p.check_number("mean", self.mean, -np.inf),
-            n_init=p.check_count("n_init", self.n_init),
-            max_iter=p.check_count("max_iter", self.max_iter),
-            tol=p.check_number("tol", self.tol, 0.0),
-            callback=self.callback,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
-
-    def _store(self, fit: Fit, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
-        best, problem = fit.decomposition, fit.problem
-        self._part, self._vector = fit.part, vector
-        self._columns = present if fit.part.residual.shape[0] < len(present) else None
-        self.n_levels_ = len(fit.levels)
+    def _store(self, result: Result, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
+        self._part, self._vector = result.part, vector
+        self._columns = None if present.all() else present
+        self.n_levels_ = len(result.levels)
         if not isinstance(self.n_levels, str) and self.levels is None and self.n_levels_ < self.n_levels:
             warnings.warn(
                 f"y supports only {self.n_levels_} of the n_levels={self.n_levels} levels asked for: "
@@ -311,39 +260,38 @@ class StepSmooth(BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        self.levels_ = fit.levels if vector else fit.levels[:, 0]
-        self.tau_, self.effective_dof_ = best.tau, problem.dof(best.tau)
-        self.objective_, self.objective_history_ = best.objective, best.history
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
-        self.kernel_, self.label_prior_, self.selection_ = fit.smoother_name, "uniform", fit.selection
-        self.noise_variance_ = uncertainty.noise_variance(problem, best)
-        errors = uncertainty.level_errors(problem, best, self.noise_variance_)
-        if self.levels is not None and not self.free_shift:
-            errors = np.zeros_like(errors)
-        self.levels_se_ = errors if vector else errors[:, 0]
-        mass = np.bincount(best.labels, problem.weights, minlength=self.n_levels_)
-        self.proportions_ = mass / mass.sum()
-        self._fill(fit, X, Y, present)
+        self.levels_ = result.levels if vector else result.levels[:, 0]
+        self.levels_se_ = result.levels_se if vector else result.levels_se[:, 0]
+        self.tau_, self.effective_dof_ = result.tau, result.effective_dof
+        self.objective_, self.objective_history_ = result.objective, result.history
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.kernel_, self.label_prior_, self.selection_ = result.kernel, result.label_prior, result.selection
+        self.noise_variance_, self.proportions_ = result.noise_variance, result.proportions
+        self.determined_ = not result.alternatives
+        self.alternatives_ = result.alternatives
+        if result.transition_matrix is not None:
+            self.transition_matrix_ = result.transition_matrix
+        self._fill(result, X, Y, present)
 
-    def _fill(self, fit: Fit, X: Floats, Y: Floats, present: Anything) -> None:
+    def _fill(self, result: Result, X: Floats, Y: Floats, present: Anything) -> None:
         """Store what there is one of for each point, also for the points that had no say in the fit."""
-        n, fields = len(Y), fit.smooth.shape[1]
+        n, fields = len(Y), result.smooth.shape[1]
         smooth, errors = np.empty((n, fields)), np.full((n, fields), np.nan)
-        smooth[present] = fit.smooth
-        errors[present] = uncertainty.smooth_errors(fit.problem, fit.decomposition, self.noise_variance_)
+        smooth[present], errors[present] = result.smooth, result.smooth_se
         if not present.all():
             smooth[~present] = self._smooth_at(X[~present])
         self.smooth_, self.smooth_se_ = self._shape_of_smooth(smooth), self._shape_of_smooth(errors)
-        residual = Y - smooth
         labels = np.full(n, -1, dtype=np.int64)
-        seen = ~np.isnan(residual).any(axis=1)
-        labels[seen] = nearest_level(residual[seen], fit.levels)
-        labels[present] = fit.decomposition.labels
-        self.labels_ = labels
-        self.probabilities_ = np.full((n, self.n_levels_), 1.0 / self.n_levels_)
-        self.probabilities_[seen] = uncertainty.normalise(
-            self._densities_of(residual[seen], np.full(self.n_levels_, 1.0 / self.n_levels_))
-        )
+        probabilities = np.full((n, self.n_levels_), 1.0 / self.n_levels_)
+        labels[present], probabilities[present] = result.labels, result.probabilities
+        absent = ~present & ~np.isnan(Y).any(axis=1)
+        if absent.any():
+            residual = (Y - smooth)[absent]
+            labels[absent] = nearest_level(residual, result.levels)
+            probabilities[absent] = uncertainty.normalise(
+                self._densities_of(residual, np.full(self.n_levels_, 1.0 / self.n_levels_))
+            )
+        self.labels_, self.probabilities_ = labels, probabilities
 
     def _smooth_at(self, X: Floats) -> Floats:
         columns = self._columns if self.__sklearn_tags__().input_tags.pairwise else None
@@ -369,6 +317,4 @@ class StepSmooth(BaseEstimator):
 
     def _densities_of(self, residual: Floats, proportions: Floats) -> Floats:
         levels = self.levels_.reshape(self.n_levels_, -1)
-        # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
-        floor = 1e-12 * (np.ptp(levels) ** 2 + np.var(residual)) + 1e-300
-        return uncertainty.log_densities(residual, levels, max(self.noise_variance_, floor), proportions)
+        return uncertainty.log_densities(residual, levels, self.noise_variance_, proportions)

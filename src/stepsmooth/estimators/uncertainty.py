@@ -51,6 +51,8 @@ def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floa
 def log_densities(residual: Floats, levels: Floats, variance: float, proportions: Floats) -> Floats:
     """Return log(pi_k N(r_i; mu_k, variance)) for residuals (n, p): an (n, M) array."""
     p = residual.shape[1]
+    # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
+    variance = max(variance, 1e-12 * float(np.ptp(levels) ** 2 + np.var(residual)) + 1e-300)
     squared = sum((residual[:, c, None] - levels[None, :, c]) ** 2 for c in range(p))
     with np.errstate(divide="ignore"):
         prior = np.log(proportions)

@@ -24,5 +24,10 @@ def in_words(m: Any) -> str:
         ratio = ""
     lines.append(f"noise: standard deviation {sd:.4g}{ratio}")
     state = f"converged in {m.n_iter_} iterations" if m.converged_ else f"NOT converged in {m.n_iter_} iterations"
-    lines.append(f"AltMin {state}, objective {m.objective_:.4g}")
+    if m.label_prior_ == "uniform" and "label_prior" not in m.selection_:
+        lines.append(f"AltMin {state}, objective {m.objective_:.4g}")
+    else:
+        lines.append(f"joint solver {state}, log-likelihood {-m.objective_:.1f}, labels: {m.label_prior_}")
+    if not m.determined_:
+        lines.append("NOT determined: other labels explain the data as well (alternatives_)")
     return "\n".join(lines)

@@ -32,7 +32,8 @@ def average(signal: Signal, best: Solution) -> Solution:
     """
     n_levels = best.theta.n_levels
     taus = [tau_of_dof(signal.smoother, dof) for dof in DOFS if dof < 0.6 * signal.smoother.dof_range[1]]
-    if len(signal) > N_AVERAGE or n_levels < 2 or signal.Y.shape[1] > 1 or best.prior == "markov" or not taus:
+    few = len(signal) <= N_AVERAGE and signal.Y.shape[1] == 1 and signal.tau is None
+    if not few or n_levels < 2 or best.prior == "markov" or not taus:
         return best
     problem = Problem(signal.Y, signal.smoother, FreeLevels(n_levels))
     levels = np.sort(select_tau(problem, "gcv", altmin)[0].levels, axis=0)

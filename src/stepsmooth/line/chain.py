@@ -57,6 +57,7 @@ class Signal:
     weights: Floats
     order: int = 2
     outlier: float = 0.01
+    tau: float | None = None  # given, not estimated
     smoother: LineSmoother = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +75,10 @@ class Signal:
 
     def part(self, index: Ints | slice) -> "Signal":
         """Return the signal at some of its points."""
-        return Signal(self.x[index], self.Y[index], self.weights[index], self.order, self.outlier)
+        weights = self.weights[index]
+        # n tau, a property of the neighbourhood, stays.
+        tau = None if self.tau is None else self.tau * float(self.weights.sum() / weights.sum())
+        return Signal(self.x[index], self.Y[index], weights, self.order, self.outlier, tau)
 
     def blocks(self, size: int) -> "Signal":
         """Return means over blocks of neighbouring points, with their total weights: less noise for lasting labels."""
@@ -84,7 +88,7 @@ class Signal:
         total = w.sum(axis=1)
         x = (w * self.x[used].reshape(count, size)).sum(axis=1) / total
         Y = (w[:, :, None] * self.Y[used].reshape(count, size, -1)).sum(axis=1) / total[:, None]
-        return Signal(x, Y, total, self.order, self.outlier)
+        return Signal(x, Y, total, self.order, self.outlier, self.tau)
 
     def lam(self, tau: float) -> float:
         """Return n tau in the unit of length of the filter, the mean step."""

@@ -52,7 +52,7 @@ def fit_joint(
 ) -> JointFit:
     """Decompose a signal into M levels under one prior of the labels, or under the best of all (`"auto"`)."""
     solutions = solve(signal, n_levels, prior, structure, known)
-    scored = sorted(solutions, key=lambda s: (s.duplicated, -score(signal, s)))
+    scored = sorted(solutions, key=lambda s: -score(signal, s))
     best = scored[0]
     rivals = [s for s in scored[1:] if score(signal, best) - score(signal, s) < TIE and _differ(best, s)]
     if structure == "free":
@@ -92,8 +92,8 @@ def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known
 
 
 def score(signal: Signal, solution: Solution) -> float:
-    """Return log p(y) less half a log(n) for each parameter of the labels' prior."""
-    return float(solution.loglik - 0.5 * solution.n_prior_parameters * np.log(signal.weights.sum()))
+    """Return what a solution is worth, less half a log(n) for each parameter of the labels' prior."""
+    return float(solution.worth - 0.5 * solution.n_prior_parameters * np.log(signal.weights.sum()))
 
 
 def select_levels(signal: Signal, prior: str, most: int) -> tuple[dict[int, JointFit], Floats]:
@@ -104,8 +104,6 @@ def select_levels(signal: Signal, prior: str, most: int) -> tuple[dict[int, Join
         fits[n_levels] = fit_joint(signal, n_levels, prior if n_levels > 1 else "uniform")
         best = fits[n_levels].solution
         criterion.append(-2.0 * score(signal, best) + (n_levels + 1) * float(np.log(signal.weights.sum())))
-        if best.duplicated and n_levels > 1:
-            criterion[-1] = np.inf
         if len(criterion) - 1 - int(np.argmin(criterion)) >= 2:
             break
     return fits, np.array(criterion)

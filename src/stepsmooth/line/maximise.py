@@ -13,6 +13,9 @@ from scipy.optimize import minimize_scalar
 from stepsmooth.line.chain import Expectation, Signal, Theta
 from stepsmooth.model.arrays import Floats
 
+# How many switches a row the common switching probability is worth.
+SWITCHES = 5.0
+
 Structure = Literal["free", "known", "shifted", "ladder"]
 
 
@@ -72,16 +75,22 @@ def neighbourly(n_levels: int, switching: float) -> Floats:
 
 
 def _transition(pairs: Floats) -> Floats:
-    """Return rows estimated from expected transitions, shrunk by one count a row towards one switching probability."""
+    """Return the transition matrix from expected transitions, shrunk towards one switching probability.
+
+    The common matrix is worth `SWITCHES` switches a row: a level that is left three times says little about where to.
+    """
     n_levels = len(pairs)
-    total = pairs.sum()
-    switching = (total - np.trace(pairs) + 0.5) / (total + 1.0)
-    counts = pairs + sticky(n_levels, min(switching, 0.95)) * n_levels
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    if n_levels == 1:
+        return np.ones((1, 1))
+    steps, away = pairs.sum(axis=1), pairs * (1.0 - np.eye(n_levels))
+    common = min((away.sum() + 0.5) / (steps.sum() + 1.0), 0.95)
+    leave = (away.sum(axis=1) + SWITCHES) / (steps + SWITCHES / common)
+    to = (away + SWITCHES / (n_levels - 1)) * (1.0 - np.eye(n_levels))
+    return np.asarray(leave[:, None] * to / to.sum(axis=1, keepdims=True) + np.diag(1.0 - leave))
 
 
 def _size(signal: Signal) -> float:
-    return float(signal.weights.sum() * signal.Y.shape[1] - signal.smoother.dof_range[0])
+    return max(float(signal.weights.sum() * signal.Y.shape[1] - signal.smoother.dof_range[0]), 1.0)
 
 
 def information(signal: Signal, gamma: Floats, tau: float) -> Floats:
@@ -137,7 +146,7 @@ def _tau(signal: Signal, gamma: Floats, levels: Floats, tau: float) -> float:
     def deviance(log_tau: float) -> float:
         t = float(np.exp(log_tau))
         squares = _sum_of_squares(signal, gamma, levels, t)
-        return size * float(np.log(squares + 1e-300)) + signal.smoother.logdet(t / p)
+        return size * float(np.log(max(squares, 1e-300))) + signal.smoother.logdet(t / p)
 
     here = float(np.log(tau))
     best = minimize_scalar(deviance, bounds=(here - 3.0, here + 3.0), method="bounded", options={"xatol": 0.05})

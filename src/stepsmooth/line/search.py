@@ -13,8 +13,8 @@ from stepsmooth.model.arrays import Floats
 N_COMPARE = 800
 N_FIT = 20_000
 # So many different starts are followed, so many of those to the end.
-N_FOLLOWED = 6
-N_FINISHED = 3
+N_FOLLOWED = 10
+N_FINISHED = 4
 # A chain is also sought in means over blocks of so many points, and starts from these switching probabilities.
 BLOCKS = (1, 4, 16, 64)
 FEWEST_BLOCKS = 60
@@ -22,8 +22,10 @@ SWITCHING = (0.05, 0.01)
 NEIGHBOURLY = (0.4, 0.1)
 # f is tried this many times stiffer and rougher.
 TAU_STEPS = (30.0, 1.0 / 30.0)
-# Levels closer than this many noise sds are one level: such a solution is taken only if there is no other.
-SMALLEST_GAP = 0.3
+# Levels are expected at least so many noise sds apart, give or take a factor exp(SD); overlap costs some nats at the
+# most, twice that if two levels are one: little where many points speak for it, much where few do.
+SEPARATION, SEPARATION_SD, MOST_COST = 3.0, 0.35, 15.0
+DOUBLED = 0.3
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,20 @@ class Solution:
         return self.found.loglik
 
     @property
-    def duplicated(self) -> bool:
-        """Whether two levels are the same but for the noise."""
+    def separation(self) -> float:
+        """The smallest gap between levels, in noise standard deviations."""
         levels = self.theta.levels
         if len(levels) < 2:
-            return False
+            return np.inf
         gaps = np.linalg.norm(levels[:, None] - levels[None], axis=2)[np.triu_indices(len(levels), 1)]
-        return bool(gaps.min() < SMALLEST_GAP * np.sqrt(self.theta.noise))
+        return float(gaps.min() / np.sqrt(self.theta.noise))
+
+    @property
+    def worth(self) -> float:
+        """Log p(y) less what overlapping levels cost: they follow the shape of the noise rather than steps."""
+        low = max(np.log(SEPARATION) - np.log(max(self.separation, 1e-9)), 0.0)
+        cost = min(0.5 * (low / SEPARATION_SD) ** 2, MOST_COST)
+        return self.loglik - (cost if self.separation > DOUBLED else 2.0 * MOST_COST)
 
 
 def climb(
@@ -79,7 +88,7 @@ def climb(
         if iteration > 1 and found.loglik - last < tol:
             break
         last = found.loglik
-        theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau)
+        theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau and signal.tau is None)
     assert best is not None
     return in_order(replace(best, history=tuple(history)))
 
@@ -155,8 +164,8 @@ def _finer(theta: Theta, size: int) -> Floats:
 
 
 def ranked(solutions: list[Solution]) -> list[Solution]:
-    """Return the solutions by likelihood, those with a doubled level last."""
-    return sorted(solutions, key=lambda s: (s.duplicated, -s.loglik))
+    """Return the solutions, the one that is worth most first."""
+    return sorted(solutions, key=lambda s: -s.worth)
 
 
 def moved(signal: Signal, solution: Solution, structure: Structure) -> Solution:
@@ -165,16 +174,16 @@ def moved(signal: Signal, solution: Solution, structure: Structure) -> Solution:
     f stiffer or rougher, then shifted by a gap, then one level taken away and another put in.
     """
     best = solution
-    for step in TAU_STEPS:
+    for step in TAU_STEPS if signal.tau is None else ():
         other = climb(
             signal, replace(solution.theta, tau=solution.theta.tau * step), solution.prior, structure, max_iter=6
         )
-        if not other.duplicated and other.loglik > best.loglik + 1.0:
+        if other.worth > best.worth + 1.0:
             best = other
     solution = best
     for theta in [*_shifted(signal, solution), *_exchanged(solution, structure)]:
         other = climb(signal, theta, solution.prior, structure, max_iter=4, tol=0.3)
-        if not other.duplicated and other.loglik > best.loglik + 1.0:
+        if other.worth > best.worth + 1.0:
             best = other
     return best
 

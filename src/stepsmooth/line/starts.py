@@ -10,7 +10,7 @@ from stepsmooth.model.levels import FreeLevels
 
 # Effective degrees of freedom of f, as far as the points allow them; fewer for the many ladders.
 DOFS = (3.0, 6.0, 10.0, 16.0, 25.0, 40.0, 64.0, 100.0, 160.0)
-LADDER_DOFS = (4.0, 12.0, 40.0)
+LADDER_DOFS = (4.0, 12.0, 24.0, 48.0)
 # Shares of the points' number, for data without noise: f follows every point.
 ROUGH = (0.8, 0.97)
 # For equally spaced levels: noise in units of the gap.
@@ -39,8 +39,12 @@ def starts(signal: Signal, n_levels: int, structure: Structure, known: Floats | 
 
 
 def _taus(signal: Signal, dofs: tuple[float, ...], shares: tuple[float, ...]) -> list[float]:
+    if signal.tau is not None:
+        return [signal.tau]
     low, most = signal.smoother.dof_range
     p = signal.Y.shape[1]
+    if most - low < 1.0:
+        return [1.0]
     wanted = [dof for dof in dofs if low < dof < 0.6 * most] + [share * most for share in shares if share * most > low]
     return [p * tau_of_dof(signal.smoother, dof) for dof in wanted or [0.5 * (low + most)]]
 

@@ -1,0 +1,89 @@
+"""One fit by the joint solver, from plain arrays to a `Result`: sort, choose M, solve, fix the gauge."""
+
+import numpy as np
+
+from stepsmooth.estimators.result import Result, SmoothPart
+from stepsmooth.estimators.settings import Settings
+from stepsmooth.line.chain import Signal
+from stepsmooth.line.joint import JointFit, fit_joint, select_levels
+from stepsmooth.line.maximise import Structure
+from stepsmooth.model.arrays import Floats, Ints
+from stepsmooth.model.gauge import centre
+
+# The share of observations that may be outliers.
+OUTLIERS = 0.01
+# M = "auto" is searched up to here.
+MOST_LEVELS = 8
+
+
+def fit_on_line(x: Floats, Y: Floats, weights: Floats, settings: Settings) -> Result:
+    """Decompose observations (n, p) along x by the joint solver, all weights positive."""
+    order, back, weights_in = _expanded(x, weights, settings.label_prior)
+    tau = None if isinstance(settings.tau, str) else settings.tau
+    signal = Signal(
+        x[order],
+        Y[order],
+        weights_in,
+        order=1 if settings.kernel == "min" else 2,
+        outlier=OUTLIERS if settings.robust else 0.0,
+        tau=tau,
+    )
+    selection: dict[str, object] = {}
+    if isinstance(settings.n_levels, str):
+        fits, criterion = select_levels(signal, settings.label_prior, min(MOST_LEVELS, len(np.unique(Y, axis=0))))
+        chosen = int(np.argmin(criterion)) + 1
+        counts = np.arange(1, len(criterion) + 1)
+        selection["n_levels"] = {"method": "evidence", "n_levels": counts, "criterion": criterion, "chosen": chosen}
+        fit = fits[chosen]
+    else:
+        structure: Structure = "ladder" if settings.ladder else "free"
+        if settings.known is not None:
+            structure = "shifted" if settings.free_shift else "known"
+        fit = fit_joint(signal, settings.n_levels, settings.label_prior, structure, settings.known)
+    selection["label_prior"] = {"method": "evidence", "score": fit.scores, "chosen": fit.solution.prior}
+    return _result(signal, fit, back, settings, selection)
+
+
+def _expanded(x: Floats, weights: Floats, prior: str) -> tuple[Ints, Ints, Floats]:
+    """Return the order of the points along x, where each is found in it, and their weights there.
+
+    A weight of 2 is a point given twice, with a label each time, unless the labels form a chain: there it is one step.
+    """
+    order = np.argsort(x, kind="stable")
+    whole = np.all(weights == np.round(weights)) and weights.max() <= 100.0
+    times = np.round(weights[order]).astype(np.int64) if whole and prior != "markov" else np.ones(len(x), np.int64)
+    position = np.empty(len(x), dtype=np.int64)
+    position[order] = np.cumsum(times) - times
+    expanded = np.repeat(order, times)
+    return expanded, position, np.repeat(weights[order] / times, times)
+
+
+def _result(signal: Signal, fit: JointFit, back: Ints, settings: Settings, selection: dict[str, object]) -> Result:
+    best, p = fit.solution, signal.Y.shape[1]
+    theta, gamma = best.theta, best.found.gamma
+    smooth, levels, shift = fit.smooth[:, None], theta.levels, np.zeros(1)
+    if settings.known is None or settings.free_shift:
+        smooth, levels, shift = centre(smooth, levels, signal.weights, settings.mean)
+    mass = (gamma * signal.weights[:, None]).sum(axis=0)
+    return Result(
+        labels=fit.labels[back],
+        probabilities=gamma[back],
+        levels=levels,
+        levels_se=fit.levels_se,
+        smooth=smooth[back],
+        smooth_se=fit.smooth_se[back][:, None],
+        part=SmoothPart(signal.smoother, fit.residual[:, None], theta.tau / p, shift),
+        tau=theta.tau,
+        effective_dof=signal.smoother.trace(theta.tau / p),
+        noise_variance=theta.noise,
+        proportions=mass / mass.sum(),
+        label_prior=best.prior,
+        objective=-best.loglik,
+        history=[-value for value in best.history],
+        n_iter=len(best.history),
+        converged=True,
+        kernel="min" if signal.order == 1 else "spline",
+        selection=selection,
+        transition_matrix=theta.transition,
+        alternatives=[rival.found.gamma.argmax(axis=1)[back] for rival in fit.rivals],
+    )

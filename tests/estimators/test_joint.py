@@ -1,0 +1,125 @@
+"""The joint solver through the estimator."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from stepsmooth import StepSmooth
+from stepsmooth.datasets import make_markov_steps, make_sine_steps
+
+
+def _fit(data, n_levels=3, **params):
+    return StepSmooth(n_levels, solver="joint", **params).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("n_levels, beta", [(2, 1.0), (2, 2.0), (3, 2.0), (3, 3.0)])
+@pytest.mark.parametrize("seed", [11, 12])
+def test_36_points_without_noise_are_enough_for_every_label(n_levels, beta, seed):
+    data = make_sine_steps(36, n_levels, beta, random_state=seed)
+    assert_array_equal(_fit(data, n_levels).labels_, data.labels)
+
+
+@pytest.mark.parametrize("seed", [21, 22])
+def test_lasting_labels_are_found_and_known_for_a_chain(seed):
+    data = make_markov_steps(300, 2, 2.0, switching=0.05, noise_variance=0.05, random_state=seed)
+    m = _fit(data, 2)
+    assert np.mean(m.labels_ == data.labels) > 0.97
+    assert m.label_prior_ == "markov"
+    assert_allclose(m.transition_matrix_.sum(axis=1), 1.0)
+    assert 0.01 < 1 - np.diag(m.transition_matrix_).mean() < 0.15
+
+
+def test_independent_labels_are_not_taken_for_a_chain():
+    data = make_sine_steps(200, 2, 2.0, noise_variance=0.05, random_state=3)
+    m = _fit(data, 2)
+    assert m.label_prior_ != "markov"
+    assert set(m.selection_["label_prior"]["score"]) == {"uniform", "proportions", "markov"}
+
+
+def test_a_ladder_has_equal_gaps():
+    data = make_sine_steps(150, 3, 2.0, noise_variance=0.02, random_state=4)
+    m = _fit(data, levels="ladder", label_prior="uniform")
+    assert_allclose(np.diff(m.levels_, 2), 0.0, atol=1e-10)
+    assert np.mean(m.labels_ == data.labels) > 0.97
+
+
+def test_known_levels_stay_and_f_is_not_centred():
+    data = make_sine_steps(150, 3, 2.0, noise_variance=0.02, random_state=5)
+    m = StepSmooth(solver="joint", levels=[-1.0, 0.0, 1.0], label_prior="uniform").fit(data.X, data.y)
+    assert_array_equal(m.levels_, [-1.0, 0.0, 1.0])
+    assert np.mean(m.labels_ == data.labels) > 0.97
+
+
+def test_the_order_of_the_points_does_not_matter():
+    data = make_sine_steps(80, 2, 1.0, noise_variance=0.05, random_state=6)
+    order = np.random.default_rng(0).permutation(80)
+    m = _fit(data, 2, label_prior="uniform")
+    shuffled = StepSmooth(2, solver="joint", label_prior="uniform").fit(data.X[order], data.y[order])
+    assert_array_equal(shuffled.labels_, m.labels_[order])
+    assert_array_equal(shuffled.smooth_, m.smooth_[order])
+
+
+def test_a_weight_of_two_is_the_point_twice():
+    data = make_sine_steps(60, 2, 1.0, noise_variance=0.05, random_state=7)
+    weights = np.where(np.arange(60) % 5 == 0, 2, 1)
+    m = StepSmooth(2, solver="joint", label_prior="uniform").fit(data.X, data.y, weights)
+    twice = StepSmooth(2, solver="joint", label_prior="uniform").fit(
+        np.repeat(data.X, weights, axis=0), np.repeat(data.y, weights)
+    )
+    assert_allclose(m.levels_, twice.levels_, rtol=1e-8)
+    assert_allclose(np.repeat(m.smooth_, weights), twice.smooth_, atol=1e-8)
+
+
+def test_a_shift_and_a_scale_of_y_shift_and_scale_the_levels():
+    data = make_sine_steps(80, 2, 1.0, noise_variance=0.05, random_state=8)
+    m = _fit(data, 2, label_prior="uniform")
+    other = StepSmooth(2, solver="joint", label_prior="uniform").fit(data.X, 10.0 + 3.0 * data.y)
+    assert_allclose(other.levels_, 10.0 + 3.0 * m.levels_, rtol=1e-4)
+    assert np.mean(other.labels_ == m.labels_) > 0.97
+
+
+def test_a_smooth_part_shared_by_channels():
+    data = make_sine_steps(150, 3, 2.0, n_channels=2, noise_variance=0.05, random_state=9)
+    m = _fit(data, label_prior="uniform")
+    assert m.levels_.shape == (3, 2)
+    assert np.mean(m.labels_ == data.labels) > 0.97
+
+
+def test_prediction_interpolates_the_smooth_part_and_missing_points_get_one():
+    data = make_sine_steps(120, 2, 1.0, noise_variance=0.02, random_state=10)
+    y = data.y.copy()
+    y[50] = np.nan
+    m = StepSmooth(2, solver="joint", label_prior="uniform", missing="drop").fit(data.X, y)
+    assert_allclose(m.predict(data.X), m.smooth_, atol=1e-10)
+    assert m.labels_[50] == -1
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_a_handful_of_points_has_an_answer(n):
+    m = StepSmooth(2, solver="joint").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2 + 0.1 * np.arange(n))
+    assert np.all(np.isfinite(m.levels_))
+    assert np.all(np.isfinite(m.smooth_))
+
+
+@pytest.mark.parametrize(
+    "params, words",
+    [
+        ({"kernel": "rbf"}, "kernel='spline' or 'min'"),
+        ({"field": "per_channel"}, "field='per_channel'"),
+        ({"tau": "gcv"}, "own criterion"),
+        ({"start": "kmeans"}, "own starts"),
+        ({"n_levels": "cv"}, "n_levels='cv'"),
+        ({"callback": print}, "callback"),
+        ({"levels": "stairs"}, "levels must be None, 'ladder'"),
+        ({"robust": 3}, "robust must be"),
+    ],
+)
+def test_what_does_not_go_with_the_joint_solver_gets_a_sentence(params, words):
+    data = make_sine_steps(20, 2, 1.0, random_state=0)
+    with pytest.raises(ValueError, match=words):
+        StepSmooth(**{"n_levels": 2, "solver": "joint", **params}).fit(data.X, data.y)
+
+
+def test_points_in_a_plane_are_sent_to_altmin():
+    with pytest.raises(ValueError, match="solver='altmin'"):
+        StepSmooth(2, solver="joint").fit(np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2)
