@@ -16,7 +16,9 @@ from .harness import Settings, same_threads
 from .tables import Record, Result, show, show_claims, write
 
 # In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
-NAMES = ("smoothers", "altmin_scale", "kmeans", "scattered", "altmin_accuracy")
+NAMES = ("smoothers", "altmin_scale", "kmeans", "scattered", "altmin_accuracy", "joint_accuracy")
+# Run only when named: they take longer than the others together.
+LONG = ("joint_accuracy",)
 
 
 def title_of(name: str) -> str:
@@ -27,7 +29,7 @@ def title_of(name: str) -> str:
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     out = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    out.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks to run (default: all)")
+    out.add_argument("names", nargs="*", metavar="NAME", help="which to run (default: all but the long ones)")
     out.add_argument("--quick", action="store_true", help="small sizes: checks the harness, not the claims")
     out.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder of the JSON files")
     out.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads for every method alike")
@@ -85,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         highlight=False,
     )
     records = []
-    for name in given.names or NAMES:
+    for name in given.names or [n for n in NAMES if n not in LONG]:
         progress.print(f"{name}: {title_of(name)}", highlight=False)
         records.append(run_one(name, settings, described))
         show(records[-1], console)
