@@ -8,23 +8,20 @@ our sample scaled to its own number of datasets.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 
-from .harness import SEED, Row, Settings, attempt, find
+from .harness import SEED, Row, Settings, find
+from .labels import COLUMNS, LabelsOf, paired, score, score_all, summary
 from .tables import Claim, Result
 
 if TYPE_CHECKING:
     from stepsmooth.datasets import StepSignal
     from stepsmooth.peers import PeerDecomposition
-
-LabelsOf = Callable[["StepSignal"], np.ndarray]
 
 SMOOTH, KMEANS_FIRST, ORACLE = "stepsmooth, smooth first", "stepsmooth, k-means first", "Bayes oracle"
 CSAPS_TAUS = (1e-8, 1e-7, 1e-6, 1e-5)
@@ -100,44 +97,9 @@ def oracle(data: StepSignal) -> np.ndarray:
     return bayes_oracle(data.y, data.smooth, data.levels, data.noise_variance)
 
 
-def score(cell: Cell, number: int) -> dict[str, Row]:
+def task(cell: Cell, number: int) -> dict[str, Row]:
     """Run every method on one dataset."""
-    from stepsmooth.metrics import label_accuracy, ordered_accuracy
-
-    data = dataset(cell, number)
-
-    def one(labels_of: LabelsOf) -> Row:
-        start = time.process_time()
-        labels = labels_of(data)
-        return {
-            "matched": label_accuracy(data.labels, labels),
-            "in_order": ordered_accuracy(data.labels, labels),
-            "cpu_s": time.process_time() - start,
-        }
-
-    return {name: attempt({}, partial(one, labels_of)) for name, labels_of in methods().items()}
-
-
-def summary(cell: Cell, scores: list[dict[str, Row]]) -> list[Row]:
-    """One row per method; a method that failed on any dataset says how often and why."""
-    rows: list[Row] = []
-    for name in scores[0]:
-        own = [s[name] for s in scores]
-        failed = [r for r in own if "error" in r]
-        row: Row = {"cell": cell.name, "n": cell.n, "method": name, "datasets": len(own)}
-        if failed:
-            row["error"] = f"{len(failed)} of {len(own)} failed, first: {failed[0]['error']}"
-        else:
-            matched = np.array([r["matched"] for r in own], dtype=float)
-            row |= {
-                "accuracy": matched.mean(),
-                "se": matched.std(ddof=1) / math.sqrt(len(matched)),
-                "in_order": np.mean([r["in_order"] for r in own]),
-                "all_right": np.mean(matched == 1.0),
-                "cpu_s": np.median([r["cpu_s"] for r in own]),
-            }
-        rows.append(row)
-    return best_csaps(rows)
+    return score(dataset(cell, number), methods())
 
 
 def best_csaps(rows: list[Row]) -> list[Row]:
@@ -156,14 +118,6 @@ def agreement(rows: list[Row], cell: Cell, method: str, figure: float) -> float 
     return gap / max(se * math.sqrt(1.0 + count / cell.datasets), 1e-12)
 
 
-def paired(scores: list[dict[str, Row]]) -> float | None:
-    """Mean difference between the two starts over its standard error."""
-    if any("error" in s[m] for s in scores for m in (SMOOTH, KMEANS_FIRST)):
-        return None
-    gaps = np.array([float(str(s[SMOOTH]["matched"])) - float(str(s[KMEANS_FIRST]["matched"])) for s in scores])
-    return float(gaps.mean() / max(gaps.std(ddof=1) / math.sqrt(len(gaps)), 1e-12))
-
-
 def run(settings: Settings) -> Result:
     """Score every cell, and compare with the prototype."""
     count = 6 if settings.quick else 100
@@ -171,15 +125,13 @@ def run(settings: Settings) -> Result:
     claims: list[Claim] = []
     for cell in CELLS:
         settings.say(f"{cell.name}: {count} datasets")
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            scores = Parallel(n_jobs=settings.jobs)(delayed(score)(cell, i) for i in range(count))
-        rows += summary(cell, scores)
+        scores = score_all(partial(task, cell), count, settings)
+        rows += best_csaps(summary({"cell": cell.name, "n": cell.n}, scores))
         text = f"{cell.name}, smooth first: distance to {cell.prototype:g} in combined standard errors"
         claims.append(Claim(text, agreement(rows, cell, SMOOTH, cell.prototype), 3.0, "at most"))
         if cell.kmeans_first is not None:
             text = f"{cell.name}, k-means first: distance to {cell.kmeans_first:g} likewise"
             claims.append(Claim(text, agreement(rows, cell, KMEANS_FIRST, cell.kmeans_first), 3.0, "at most"))
             text = f"{cell.name}: smooth first minus k-means first in paired standard errors"
-            claims.append(Claim(text, paired(scores), 3.0))
-    columns = ("cell", "method", "accuracy", "se", "in_order", "all_right", "datasets", "cpu_s")
-    return Result(rows, claims, columns=columns)
+            claims.append(Claim(text, paired(scores, SMOOTH, KMEANS_FIRST), 3.0))
+    return Result(rows, claims, columns=COLUMNS)

@@ -7,17 +7,14 @@ kernel, GCV, smooth first.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 
-from .harness import SEED, Row, Settings, attempt, find
+from .harness import SEED, Row, Settings, find
+from .labels import COLUMNS, LabelsOf, paired, score, score_all, summary
 from .tables import Claim, Result
 
 if TYPE_CHECKING:
@@ -80,7 +77,7 @@ def dataset(cell: Cell, number: int) -> StepSignal:
             return data
 
 
-def methods(cell: Cell) -> dict[str, Callable[[StepSignal], np.ndarray]]:
+def methods(cell: Cell) -> dict[str, LabelsOf]:
     """Name every method: a function of the dataset that gives labels in level order."""
     from stepsmooth import StepSmooth, peers
     from stepsmooth.line.maximise import sticky
@@ -92,7 +89,7 @@ def methods(cell: Cell) -> dict[str, Callable[[StepSignal], np.ndarray]]:
         chain = None if cell.switching is None else sticky(cell.n_levels, cell.switching)
         return bayes_oracle(data.y, data.smooth, data.levels, data.noise_variance, transition_matrix=chain)
 
-    out: dict[str, Callable[[StepSignal], np.ndarray]] = {
+    out: dict[str, LabelsOf] = {
         JOINT: lambda d: StepSmooth(cell.n_levels, solver="joint").fit(d.X, d.y).labels_,
         ALTMIN: lambda d: StepSmooth(cell.n_levels, solver="altmin", kernel="min", tau="gcv").fit(d.X, d.y).labels_,
         ORACLE: oracle,
@@ -102,52 +99,9 @@ def methods(cell: Cell) -> dict[str, Callable[[StepSignal], np.ndarray]]:
     return out
 
 
-def score(cell: Cell, number: int) -> dict[str, Row]:
+def task(cell: Cell, number: int) -> dict[str, Row]:
     """Run every method on one dataset."""
-    from stepsmooth.metrics import label_accuracy, ordered_accuracy
-
-    data = dataset(cell, number)
-
-    def one(labels_of: Callable[[StepSignal], np.ndarray]) -> Row:
-        start = time.process_time()
-        labels = labels_of(data)
-        return {
-            "matched": label_accuracy(data.labels, labels),
-            "in_order": ordered_accuracy(data.labels, labels),
-            "cpu_s": time.process_time() - start,
-        }
-
-    return {name: attempt({}, partial(one, labels_of)) for name, labels_of in methods(cell).items()}
-
-
-def summary(cell: Cell, scores: list[dict[str, Row]]) -> list[Row]:
-    """One row per method; a method that failed on any dataset says how often and why."""
-    rows: list[Row] = []
-    for name in scores[0]:
-        own = [s[name] for s in scores]
-        failed = [r for r in own if "error" in r]
-        row: Row = {"cell": cell.name, "method": name, "datasets": len(own)}
-        if failed:
-            row["error"] = f"{len(failed)} of {len(own)} failed, first: {failed[0]['error']}"
-        else:
-            matched = np.array([r["matched"] for r in own], dtype=float)
-            row |= {
-                "accuracy": matched.mean(),
-                "se": matched.std(ddof=1) / math.sqrt(len(matched)),
-                "in_order": np.mean([r["in_order"] for r in own]),
-                "all_right": np.mean(matched == 1.0),
-                "cpu_s": np.median([r["cpu_s"] for r in own]),
-            }
-        rows.append(row)
-    return rows
-
-
-def over_altmin(scores: list[dict[str, Row]]) -> float | None:
-    """Mean paired difference to AltMin over its standard error."""
-    if any("error" in s[m] for s in scores for m in (JOINT, ALTMIN)):
-        return None
-    gaps = np.array([float(str(s[JOINT]["matched"])) - float(str(s[ALTMIN]["matched"])) for s in scores])
-    return float(gaps.mean() / max(gaps.std(ddof=1) / math.sqrt(len(gaps)), 1e-12))
+    return score(dataset(cell, number), methods(cell))
 
 
 def run(settings: Settings) -> Result:
@@ -157,9 +111,8 @@ def run(settings: Settings) -> Result:
     claims: list[Claim] = []
     for cell in CELLS:
         settings.say(f"{cell.name}: {count} datasets")
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            scores = Parallel(n_jobs=settings.jobs)(delayed(score)(cell, i) for i in range(count))
-        rows += summary(cell, scores)
+        scores = score_all(partial(task, cell), count, settings)
+        rows += summary({"cell": cell.name}, scores)
         here = partial(find, rows, cell=cell.name)
         joint, best = here("accuracy", method=JOINT), here("accuracy", method=ORACLE)
         if cell.all_right is not None:
@@ -169,6 +122,7 @@ def run(settings: Settings) -> Result:
         if cell.from_oracle is not None:
             gap = None if joint is None or best is None else best - joint
             claims.append(Claim(f"{cell.name}: below the oracle", gap, cell.from_oracle, "at most"))
-        claims.append(Claim(f"{cell.name}: over AltMin, in paired standard errors", over_altmin(scores), -2.0))
-    columns = ("cell", "method", "accuracy", "se", "in_order", "all_right", "datasets", "cpu_s")
-    return Result(rows, claims, columns=columns)
+        claims.append(
+            Claim(f"{cell.name}: over AltMin, in paired standard errors", paired(scores, JOINT, ALTMIN), -2.0)
+        )
+    return Result(rows, claims, columns=COLUMNS)

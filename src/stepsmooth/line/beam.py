@@ -75,6 +75,7 @@ def forward(
     size = width * n_levels
     ca, cb, cw = np.empty(size), np.empty(size), np.empty(size)
     cp, ck = np.empty(size, np.int64), np.empty(size, np.int64)
+    rank = np.empty(size, np.int64)
     na, nb, nw, nl = np.empty(width), np.empty(width), np.empty(width), np.empty(width, np.int64)
     total = 0.0
     for t in range(n):
@@ -85,13 +86,20 @@ def forward(
         outer = 1.0 / (scale * F * (k0 + (1.0 - k0) * OUTLIER_WIDTH * OUTLIER_WIDTH))
         norm = 0.5 * np.log(inner / (2.0 * np.pi))
         odds = outlier / (1.0 - outlier) * np.sqrt(outer / inner)
+        ceiling = np.log((1.0 - outlier) * (1.0 + odds))
+        if outlier == 0.0:
+            outer = inner
         count, best = 0, -np.inf
         for j in range(alive):
             ahead = a[j] + u * b[j]
             for k in range(n_levels):
                 v = y[t] - levels[k] - ahead
-                w = logw[j] - 0.5 * v * v * inner + norm + extra[t, k]
+                w = logw[j] + norm + extra[t, k]
                 w += log_step[last[j], k] if markov and t > 0 else log_first[k]
+                # An outlier's density bounds what this branch can be worth: most branches end here.
+                if w + ceiling - 0.5 * v * v * outer < best - drop:
+                    continue
+                w -= 0.5 * v * v * inner
                 move = v
                 if outlier > 0.0:
                     ratio = odds * np.exp(min(0.5 * v * v * (inner - outer), 500.0))
@@ -106,7 +114,7 @@ def forward(
             if cw[i] > best - drop:
                 ca[keep], cb[keep], cw[keep], cp[keep], ck[keep] = ca[i], cb[i], cw[i], cp[i], ck[i]
                 keep += 1
-        order = np.argsort(-cw[:keep])
+        order = _descending(cw[:keep], rank)
         begin[t] = used
         if used + keep > room:
             room = 2 * room + keep
@@ -147,6 +155,21 @@ def forward(
         total += best + np.log(mass)
     begin[n] = used
     return total, parent[:used], label[:used], child[:used], weight[:used], begin, np.exp(logw[:alive])
+
+
+@njit(cache=True)
+def _descending(values: Floats, rank: Ints) -> Ints:
+    """Return the order of a few values, the largest first; most points have two or three branches."""
+    n = len(values)
+    if n > 24:
+        return np.argsort(-values)
+    for i in range(n):
+        j = i
+        while j > 0 and values[rank[j - 1]] < values[i]:
+            rank[j] = rank[j - 1]
+            j -= 1
+        rank[j] = i
+    return rank[:n]
 
 
 @njit(cache=True)
