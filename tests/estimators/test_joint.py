@@ -59,15 +59,49 @@ def test_the_order_of_the_points_does_not_matter():
     assert_array_equal(shuffled.smooth_, m.smooth_[order])
 
 
-def test_a_weight_of_two_is_the_point_twice():
+def test_weights_are_precisions_so_their_unit_does_not_matter():
     data = make_sine_steps(60, 2, 1.0, noise_variance=0.05, random_state=7)
-    weights = np.where(np.arange(60) % 5 == 0, 2, 1)
+    weights = np.where(np.arange(60) % 5 == 0, 2.0, 1.0)
     m = StepSmooth(2, solver="joint", label_prior="uniform").fit(data.X, data.y, weights)
-    twice = StepSmooth(2, solver="joint", label_prior="uniform").fit(
-        np.repeat(data.X, weights, axis=0), np.repeat(data.y, weights)
-    )
-    assert_allclose(m.levels_, twice.levels_, rtol=1e-8)
-    assert_allclose(np.repeat(m.smooth_, weights), twice.smooth_, atol=1e-8)
+    other = StepSmooth(2, solver="joint", label_prior="uniform").fit(data.X, data.y, 3.0 * weights)
+    assert_allclose(m.levels_, other.levels_, rtol=1e-6)
+    assert_allclose(m.smooth_, other.smooth_, atol=1e-6)
+    assert_allclose(3.0 * m.noise_variance_, other.noise_variance_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e9])
+@pytest.mark.parametrize("free_shift", [False, True])
+def test_known_levels_stand_an_offset_of_y(offset, free_shift):
+    data = make_sine_steps(80, 3, 1.0, noise_variance=0.02, random_state=13)
+    m = StepSmooth(solver="joint", levels=[-1.0, 0.0, 1.0], free_shift=free_shift, label_prior="uniform")
+    m.fit(data.X, data.y + offset)
+    assert np.mean(m.labels_ == data.labels) > 0.9
+
+
+def test_a_ladder_stays_one_when_its_length_is_chosen():
+    data = make_sine_steps(100, 3, 1.0, noise_variance=0.01, random_state=14)
+    m = _fit(data, "auto", levels="ladder", label_prior="uniform")
+    assert m.n_levels_ == 3
+    assert_allclose(np.diff(m.levels_, 2), 0.0, atol=1e-10)
+
+
+def test_a_simulated_chain_switches_as_often_as_the_fitted_one():
+    data = make_markov_steps(300, 2, 1.0, switching=0.05, noise_variance=0.02, random_state=15)
+    m = _fit(data, 2, label_prior="markov")
+    expected = 299 * (1 - np.diag(m.transition_matrix_)).mean()
+    switches = [np.count_nonzero(np.diff(m.simulate(seed)[1])) for seed in range(20)]
+    assert 0.5 * expected < np.mean(switches) < 2.0 * expected
+
+
+@pytest.mark.parametrize("solver", ["altmin", "joint"])
+def test_dates_and_masks_get_a_sentence(solver):
+    x, y = np.arange(20.0)[:, None], np.arange(20) % 2 + 0.0
+    with pytest.raises(ValueError, match="X must be numbers, got dates"):
+        StepSmooth(2, solver=solver).fit(np.arange(20).astype("datetime64[D]")[:, None], y)
+    with pytest.raises(ValueError, match="y has masked entries"):
+        StepSmooth(2, solver=solver).fit(x, np.ma.masked_array(y, mask=y > 0))
+    with pytest.raises(ValueError, match="sample_weight must be numbers"):
+        StepSmooth(2, solver=solver).fit(x, y, "balanced")
 
 
 def test_a_shift_and_a_scale_of_y_shift_and_scale_the_levels():

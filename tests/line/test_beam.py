@@ -31,11 +31,13 @@ def _covariance(signal, theta, order):
 def _enumerate(signal, theta, order):
     n, M = len(signal), theta.n_levels
     V = _covariance(signal, theta, order)
+    level = theta.levels.mean(axis=1)
+    start = np.full(n, signal.centre - level.mean())
     contrast = signal._contrasts(theta)
     logs, paths = [], list(product(range(M), repeat=n))
     for path in paths:
         z = np.array(path)
-        value = multivariate_normal(np.zeros(n), V).logpdf(signal.mean - theta.levels.mean(axis=1)[z])
+        value = multivariate_normal(start, V).logpdf(signal.mean - level[z])
         value += contrast[np.arange(n), z].sum() + np.log(theta.proportions[z[0]])
         for a, b in pairwise(z):
             value += np.log(theta.proportions[b] if theta.transition is None else theta.transition[a, b])
@@ -61,8 +63,6 @@ def _signal(order, channels=1, seed=0):
 def test_an_unpruned_beam_is_the_sum_over_all_label_histories(order, channels, markov):
     signal = _signal(order, channels)
     levels = np.array([[-0.4, 0.1], [0.9, 0.3]])[:, :channels]
-    signal.Y = signal.Y - signal.centre  # the start's prior is about the centre of y
-    signal = Signal(signal.x, signal.Y, signal.weights, order=order, outlier=0.0)
     theta = Theta(levels, 0.02, 0.3, np.array([0.3, 0.7]), sticky(2, 0.2) if markov else None)
     found = signal.expect(theta, EXACT)
     total, gamma = _enumerate(signal, theta, order)

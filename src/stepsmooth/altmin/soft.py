@@ -118,7 +118,7 @@ def _gaussian_part(problem: Problem, tau: float) -> tuple[float, float, float]:
     """Return the number of observations that are not spent on free functions, log det(I + K / tau), tau per field."""
     p = problem.Y.shape[1]
     fields, tau_field = (p, tau) if problem.per_channel else (1, tau / p)
-    size = problem.weights.sum() * p - fields * problem.smoother.dof_range[0]
+    size = max(problem.weights.sum() * p - fields * problem.smoother.dof_range[0], 1.0)
     return size, fields * problem.smoother.logdet(tau_field), tau_field
 
 

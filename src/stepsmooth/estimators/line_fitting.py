@@ -12,25 +12,28 @@ from stepsmooth.model.gauge import centre
 
 # The share of observations that may be outliers.
 OUTLIERS = 0.01
-# M = "auto" is searched up to here.
+# M = "auto" is searched up to here, and to as many levels as have so many points each.
 MOST_LEVELS = 8
+POINTS_PER_LEVEL = 10
 
 
 def fit_on_line(x: Floats, Y: Floats, weights: Floats, settings: Settings) -> Result:
     """Decompose observations (n, p) along x by the joint solver, all weights positive."""
-    order, back, weights_in = _expanded(x, weights, settings.label_prior)
+    order = np.argsort(x, kind="stable")
+    back = np.argsort(order, kind="stable")
     tau = None if isinstance(settings.tau, str) else settings.tau
     signal = Signal(
         x[order],
         Y[order],
-        weights_in,
+        weights[order] / weights.mean(),
         order=1 if settings.kernel == "min" else 2,
         outlier=OUTLIERS if settings.robust else 0.0,
         tau=tau,
     )
     selection: dict[str, object] = {}
     if isinstance(settings.n_levels, str):
-        fits, criterion = select_levels(signal, settings.label_prior, min(MOST_LEVELS, len(np.unique(Y, axis=0))))
+        most = max(min(MOST_LEVELS, len(signal) // POINTS_PER_LEVEL, len(np.unique(Y, axis=0))), 1)
+        fits, criterion = select_levels(signal, settings.label_prior, "ladder" if settings.ladder else "free", most)
         chosen = int(np.argmin(criterion)) + 1
         counts = np.arange(1, len(criterion) + 1)
         selection["n_levels"] = {"method": "evidence", "n_levels": counts, "criterion": criterion, "chosen": chosen}
@@ -41,24 +44,12 @@ def fit_on_line(x: Floats, Y: Floats, weights: Floats, settings: Settings) -> Re
             structure = "shifted" if settings.free_shift else "known"
         fit = fit_joint(signal, settings.n_levels, settings.label_prior, structure, settings.known)
     selection["label_prior"] = {"method": "evidence", "score": fit.scores, "chosen": fit.solution.prior}
-    return _result(signal, fit, back, settings, selection)
+    return _result(signal, fit, back, float(weights.mean()), settings, selection)
 
 
-def _expanded(x: Floats, weights: Floats, prior: str) -> tuple[Ints, Ints, Floats]:
-    """Return the order of the points along x, where each is found in it, and their weights there.
-
-    A weight of 2 is a point given twice, with a label each time, unless the labels form a chain: there it is one step.
-    """
-    order = np.argsort(x, kind="stable")
-    whole = np.all(weights == np.round(weights)) and weights.max() <= 100.0
-    times = np.round(weights[order]).astype(np.int64) if whole and prior != "markov" else np.ones(len(x), np.int64)
-    position = np.empty(len(x), dtype=np.int64)
-    position[order] = np.cumsum(times) - times
-    expanded = np.repeat(order, times)
-    return expanded, position, np.repeat(weights[order] / times, times)
-
-
-def _result(signal: Signal, fit: JointFit, back: Ints, settings: Settings, selection: dict[str, object]) -> Result:
+def _result(
+    signal: Signal, fit: JointFit, back: Ints, unit: float, settings: Settings, selection: dict[str, object]
+) -> Result:
     best, p = fit.solution, signal.Y.shape[1]
     theta, gamma = best.theta, best.found.gamma
     smooth, levels, shift = fit.smooth[:, None], theta.levels, np.zeros(1)
@@ -75,13 +66,13 @@ def _result(signal: Signal, fit: JointFit, back: Ints, settings: Settings, selec
         part=SmoothPart(signal.smoother, fit.residual[:, None], theta.tau / p, shift),
         tau=theta.tau,
         effective_dof=signal.smoother.trace(theta.tau / p),
-        noise_variance=theta.noise,
+        noise_variance=theta.noise * unit,
         proportions=mass / mass.sum(),
         label_prior=best.prior,
         objective=-best.loglik,
         history=[-value for value in best.history],
         n_iter=len(best.history),
-        converged=True,
+        converged=best.converged,
         kernel="min" if signal.order == 1 else "spline",
         selection=selection,
         transition_matrix=theta.transition,

@@ -82,6 +82,14 @@ def check_levels(levels: Anything, free_shift: bool, n_channels: int) -> Floats 
     return np.asarray(known[np.argsort(known[:, 0], kind="stable")])
 
 
+def check_plain(name: str, values: Anything) -> None:
+    """Refuse dates, whose unit a number does not keep, and masks, which a plain array loses."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; put NaN there in y and use missing='drop', or leave them out.")
+    if np.asarray(values).dtype.kind in "mM":
+        raise ValueError(f"{name} must be numbers, got dates; express times as numbers, for example in seconds.")
+
+
 def count_distinct(Y: Floats, most: int) -> int:
     """Return the number of distinct rows, but no more than `most`."""
     # Nearly always a few rows settle it, and a million need not be sorted.
@@ -96,7 +104,10 @@ def check_weights(sample_weight: Anything, n: int) -> Floats:
     """Return the weights as an array, ones by default."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight!r}.") from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):

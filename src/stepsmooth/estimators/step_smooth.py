@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -72,10 +73,11 @@ class StepSmooth(BaseEstimator):
         An outlier component in the noise: one observation in a hundred, three times as wide. `"auto"`: on in joint, off
         in AltMin, which has none.
     n_init : int, default=1
-        Starts; the first is `start`, the others are random, the lowest objective is kept.
+        AltMin's starts; the first is `start`, the others are random, the lowest objective is kept.
     max_iter : int, default=300
+        AltMin's most iterations.
     tol : float, default=1e-8
-        Converged when the labels have settled and the objective falls by less than `tol` times itself.
+        AltMin has converged when the labels have settled and the objective falls by less than `tol` times itself.
     rank : int, default=500
         The most landmarks of the low-rank smoother, for kernels other than `"min"` and `"spline"`.
     callback : callable or None, default=None
@@ -100,7 +102,7 @@ class StepSmooth(BaseEstimator):
     alternatives_ : list of (n,) arrays of labels
     noise_variance_ : float
     levels_se_, smooth_se_ : arrays like `levels_`, `smooth_`
-        Standard errors, the labels taken as given.
+        Standard errors, the labels taken as given (AltMin); NaN at points that had no say in the fit.
     n_levels_ : int
     tau_ : float
     effective_dof_ : float
@@ -185,7 +187,8 @@ class StepSmooth(BaseEstimator):
         X : (n, d) array or frame
         y : (n,) or (n, p) array or frame
         sample_weight : (n,) array of numbers >= 0, optional
-            Frequencies: 2 stands for a point given twice, 0 for an absent one.
+            AltMin: frequencies, 2 stands for a point given twice. Joint: precisions, 2 stands for half the noise
+            variance. In both, 0 stands for an absent point.
 
         Returns
         -------
@@ -225,10 +228,20 @@ class StepSmooth(BaseEstimator):
         """Return y and labels of a new sample from the fitted model at the same points (parametric bootstrap)."""
         check_is_fitted(self)
         rng = check_random_state(random_state)
-        labels = rng.choice(self.n_levels_, size=len(self.labels_), p=self.proportions_)
+        labels = self._simulate_labels(rng)
         smooth = self.smooth_ if self.smooth_.ndim == self.levels_.ndim else self.smooth_[:, None]
         y = smooth + self.levels_[labels]
         return y + np.sqrt(self.noise_variance_) * rng.standard_normal(y.shape), labels.astype(np.int64)
+
+    def _simulate_labels(self, rng: np.random.RandomState) -> Ints:
+        """Return labels drawn from proportions, or from the chain, which runs along x for a Markov prior."""
+        labels = rng.choice(self.n_levels_, size=len(self.labels_), p=self.proportions_)
+        if self.label_prior_ == "markov":
+            rises = np.cumsum(self.transition_matrix_, axis=1)
+            for before, now in pairwise(self._along):
+                to = np.searchsorted(rises[labels[before]], rng.uniform())
+                labels[now] = np.minimum(to, self.n_levels_ - 1)
+        return np.asarray(labels, dtype=np.int64)
 
     def summary(self) -> str:
         """Return the result in words."""
@@ -239,6 +252,8 @@ class StepSmooth(BaseEstimator):
         if y is None:
             raise ValueError("This StepSmooth estimator requires y to be passed, but the target y is None.")
         missing = parameters.check_choice("missing", self.missing, parameters.MISSING)
+        parameters.check_plain("X", X)
+        parameters.check_plain("y", y)
         X = validate_data(self, X, dtype=np.float64)
         finite = "allow-nan" if missing == "drop" else True
         y = check_array(y, ensure_2d=False, allow_nd=True, dtype=np.float64, ensure_all_finite=finite, input_name="y")
@@ -271,6 +286,7 @@ class StepSmooth(BaseEstimator):
         self.alternatives_ = result.alternatives
         if result.transition_matrix is not None:
             self.transition_matrix_ = result.transition_matrix
+            self._along = np.argsort(X[:, 0], kind="stable")
         self._fill(result, X, Y, present)
 
     def _fill(self, result: Result, X: Floats, Y: Floats, present: Anything) -> None:

@@ -37,11 +37,11 @@ def average(signal: Signal, best: Solution) -> Solution:
         return best
     problem = Problem(signal.Y, signal.smoother, FreeLevels(n_levels))
     levels = np.sort(select_tau(problem, "gcv", altmin)[0].levels, axis=0)
-    if len(levels) < n_levels:
-        return best
     gaps = np.diff(levels[:, 0])
+    if len(levels) < n_levels or gaps.min() <= 1e-6 * signal.range:
+        return best
     candidates = [
-        replace(best.theta, levels=levels, tau=tau, noise=float(ratio * gaps.mean()) ** 2)
+        replace(best.theta, levels=levels, tau=tau, noise=float((ratio * gaps.mean()) ** 2))
         for ratio in NOISE_TO_GAP
         for tau in taus
     ]

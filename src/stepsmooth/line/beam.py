@@ -104,7 +104,8 @@ def forward(
                 if outlier > 0.0:
                     ratio = odds * np.exp(min(0.5 * v * v * (inner - outer), 500.0))
                     w += np.log((1.0 - outlier) * (1.0 + ratio))
-                    move = v / (1.0 + ratio)
+                    # The gain of an outlier is smaller by outer / inner: not at all while f is still unknown.
+                    move = v * (1.0 + ratio * outer / inner) / (1.0 + ratio)
                 ca[count], cb[count], cw[count] = ahead + k0 * move, b[j] + k1 * move, w
                 cp[count], ck[count] = j, k
                 best = max(best, w)

@@ -101,13 +101,14 @@ class Signal:
         lam = self.lam(theta.tau / p)
         h = lam / self.weights
         scale = noise / lam
-        mean, sd = theta.start or (0.0, self.range)
+        level = theta.levels.mean(axis=1)
+        # Known levels may lie anywhere: f starts about what they leave of the centre of y.
+        mean, sd = theta.start or (self.centre - float(level.mean()), self.range)
         # A slope that is larger than f's own time scale allows is not worth a hypothesis.
         slope = 0.0
         if self.order == 2:
             slope = 2.8 * lam**0.25 + (2.0 * self.range / len(self)) ** 2 / scale
         gains = beam.filter_gains(self.dx, h, self.order, sd**2 / scale, slope)
-        level = theta.levels.mean(axis=1)
         with np.errstate(divide="ignore"):
             first = np.log(theta.proportions)
             step = np.zeros((1, 1)) if theta.transition is None else np.log(theta.transition)

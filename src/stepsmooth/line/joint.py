@@ -93,17 +93,17 @@ def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known
 
 def score(signal: Signal, solution: Solution) -> float:
     """Return what a solution is worth, less half a log(n) for each parameter of the labels' prior."""
-    return float(solution.worth - 0.5 * solution.n_prior_parameters * np.log(signal.weights.sum()))
+    return float(solution.worth - 0.5 * solution.n_prior_parameters * np.log(len(signal)))
 
 
-def select_levels(signal: Signal, prior: str, most: int) -> tuple[dict[int, JointFit], Floats]:
+def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -> tuple[dict[int, JointFit], Floats]:
     """Return fits for M = 1, 2, ... and the criterion -2 score + (M + 1) log n, until it has risen twice in a row."""
     fits: dict[int, JointFit] = {}
     criterion: list[float] = []
     for n_levels in range(1, most + 1):
-        fits[n_levels] = fit_joint(signal, n_levels, prior if n_levels > 1 else "uniform")
+        fits[n_levels] = fit_joint(signal, n_levels, prior if n_levels > 1 else "uniform", structure)
         best = fits[n_levels].solution
-        criterion.append(-2.0 * score(signal, best) + (n_levels + 1) * float(np.log(signal.weights.sum())))
+        criterion.append(-2.0 * score(signal, best) + (n_levels + 1) * float(np.log(len(signal))))
         if len(criterion) - 1 - int(np.argmin(criterion)) >= 2:
             break
     return fits, np.array(criterion)

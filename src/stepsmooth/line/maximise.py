@@ -90,7 +90,7 @@ def _transition(pairs: Floats) -> Floats:
 
 
 def _size(signal: Signal) -> float:
-    return max(float(signal.weights.sum() * signal.Y.shape[1] - signal.smoother.dof_range[0]), 1.0)
+    return max(float(len(signal) * signal.Y.shape[1] - signal.smoother.dof_range[0]), 1.0)
 
 
 def information(signal: Signal, gamma: Floats, tau: float) -> Floats:

@@ -36,6 +36,7 @@ class Solution:
     found: Expectation
     prior: str
     history: tuple[float, ...] = ()
+    converged: bool = False
 
     @property
     def n_prior_parameters(self) -> int:
@@ -80,17 +81,19 @@ def climb(
     best: Solution | None = None
     last = -np.inf
     history: list[float] = []
+    settled = False
     for iteration in range(max_iter):
         found = signal.expect(theta, width)
         history.append(found.loglik)
         if best is None or found.loglik > best.loglik:
             best = Solution(theta, found, prior)
         if iteration > 1 and found.loglik - last < tol:
+            settled = True
             break
         last = found.loglik
         theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau and signal.tau is None)
     assert best is not None
-    return in_order(replace(best, history=tuple(history)))
+    return in_order(replace(best, history=tuple(history), converged=settled))
 
 
 def in_order(solution: Solution) -> Solution:
