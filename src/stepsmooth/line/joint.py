@@ -41,11 +41,6 @@ class JointFit:
         """The most probable label of each point."""
         return np.asarray(self.solution.found.gamma.argmax(axis=1), dtype=np.int64)
 
-    @property
-    def determined(self) -> bool:
-        """Whether no rival with other labels comes within `TIE` nats."""
-        return not self.rivals
-
 
 def fit_joint(
     signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None

@@ -16,6 +16,9 @@ from stepsmooth.model.arrays import Floats
 # How many switches a row the common switching probability is worth.
 SWITCHES = 5.0
 
+# The least noise variance, as a share of the variance of y: a likelihood needs some.
+NOISE_FLOOR = 1e-9
+
 Structure = Literal["free", "known", "shifted", "ladder"]
 
 
@@ -38,7 +41,6 @@ def maximise(
     structure: Structure = "free",
     *,
     search_tau: bool = True,
-    floor: float = 1e-9,
 ) -> Theta:
     """Return parameters under which the expected log-likelihood is larger."""
     gamma = found.gamma
@@ -47,7 +49,7 @@ def maximise(
     if search_tau:
         tau = _tau(signal, gamma, levels, tau)
         levels = _levels(signal, gamma, levels, tau, structure)
-    noise = max(_sum_of_squares(signal, gamma, levels, tau) / _size(signal), floor * signal.variance)
+    noise = max(_sum_of_squares(signal, gamma, levels, tau) / _size(signal), NOISE_FLOOR * signal.variance)
     weighted = gamma * signal.weights[:, None]
     proportions = theta.proportions
     if prior != "uniform":
