@@ -39,13 +39,13 @@ def smooth1(F: Floats, k: Floats, h: Floats, r: Floats) -> Floats:
     m = 0.0
     for t in range(n):
         v[t] = r[t] - m
-        m += k[t] * v[t]
+        m = (1.0 - k[t]) * m + k[t] * r[t]  # the shorter chain of m + k v
     s = 0.0
     for t in range(n - 1, -1, -1):
         if F[t] > 0.0:
-            u = v[t] / F[t] - k[t] * s
-            f[t] = r[t] - h[t] * u
-            s += u
+            v[t] /= F[t]
+            f[t] = r[t] - h[t] * (v[t] - k[t] * s)
+            s = (1.0 - k[t]) * s + v[t]
         else:
             f[t] = 0.0
     return f
