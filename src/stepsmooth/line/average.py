@@ -1,63 +1,124 @@
 """Few points: average over what the likelihood cannot determine, instead of trusting one estimate of it.
 
-With 50 points and much noise, many parameters explain the data almost equally well; the best of them likes an f that
-is too stiff and a noise that is too large, and its labels are worse than AltMin's. What is stable there are AltMin's
-levels. So they are kept, and the label probabilities are averaged over the smoothness of f and the noise, weighted by
-likelihood and a heavy-tailed prior: levels are worth looking for if the smallest gap is several times the noise.
+With 50 points and much noise, many levels, noises and degrees of smoothness explain the data almost equally well; the
+best of them is too sure of itself, and its labels are worse than AltMin's. Here labels are averaged over the posterior
+of the parameters, drawn by a population of Markov chains whose proposals are differences between its members, so that
+they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam; the prior says that levels
+are worth looking for if the smallest gap is several times the noise, and that gaps are seldom very unlike each other.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import softmax
 
 from stepsmooth.altmin import Problem, altmin, select_tau, tau_of_dof
-from stepsmooth.line.chain import Expectation, Signal
+from stepsmooth.line.chain import Expectation, Signal, Theta
 from stepsmooth.line.search import Solution
+from stepsmooth.model.arrays import Floats
 from stepsmooth.model.levels import FreeLevels
 
 # Averaging is considered up to so many points.
 N_AVERAGE = 300
 WIDTH = (24, 0.5, 8.0)
+# Where the chains may begin: degrees of freedom of f, and noise in units of the mean gap.
 DOFS = (5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 18.0, 21.0, 25.0)
-# Noise in units of the mean gap, and the prior of log(smallest gap / noise sd): centre and standard deviation.
 NOISE_TO_GAP = (0.15, 0.2, 0.25, 0.3, 0.4)
-SEPARATION, SEPARATION_SD = 4.5, 0.25
+# The prior of log(smallest gap / noise sd), centre and sd, and the sd of the logs of gaps.
+SEPARATION, SEPARATION_SD, UNEVEN = 4.0, 0.35, 0.4
+# Chains, generations, the first share of them that is not used, and the steps in log gap, log noise and log tau.
+N_CHAINS, N_GENERATIONS, BURN_IN = 8, 60, 20
+STEPS = (0.08, 0.2, 0.4)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A point that a chain visits is (log gaps, log noise, log tau); this gives its meaning."""
+
+    signal: Signal
+    theta: Theta
+    low: float
+    high: float
+
+    def at(self, point: Floats) -> Theta:
+        """Return the parameters of the model; a common shift of the levels is f's."""
+        rungs = np.append(0.0, np.cumsum(np.exp(point[:-2])))
+        levels = (rungs - rungs.mean() + self.signal.centre)[:, None]
+        return replace(self.theta, levels=levels, noise=float(np.exp(point[-2])), tau=float(np.exp(point[-1])))
+
+    def log_posterior(self, point: Floats) -> float:
+        """Return log p(y) plus the log prior, up to a constant."""
+        return self.of(self.at(point)) if self.low < point[-1] < self.high else -np.inf
+
+    def of(self, theta: Theta) -> float:
+        """Return log p(y) plus the log prior of these parameters."""
+        log_gaps = np.log(np.maximum(np.diff(theta.levels[:, 0]), 1e-9 * self.signal.range))
+        away = (log_gaps.min() - 0.5 * np.log(theta.noise) - np.log(SEPARATION)) / SEPARATION_SD
+        # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
+        prior = -2.5 * np.log1p(away**2 / 4.0) - 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2) / UNEVEN**2
+        return float(self.signal.loglik(theta, WIDTH) + prior)
 
 
 def average(signal: Signal, best: Solution) -> Solution:
-    """Return a solution with AltMin's levels and averaged probabilities, unless `best` is decisively more likely.
+    """Return a solution with averaged levels and probabilities, unless `best` is decisively more likely.
 
     `best` had its M levels, tau and noise fitted to the likelihood; it has to be better by half a log(n) for each.
     """
     n_levels = best.theta.n_levels
-    taus = [tau_of_dof(signal.smoother, dof) for dof in DOFS if dof < 0.6 * signal.smoother.dof_range[1]]
-    few = len(signal) <= N_AVERAGE and signal.Y.shape[1] == 1 and signal.tau is None
-    if not few or n_levels < 2 or best.prior == "markov" or not taus:
+    plain = signal.Y.shape[1] == 1 and signal.tau is None
+    most = 0.6 * signal.smoother.dof_range[1]
+    if not plain or n_levels < 2 or best.prior == "markov" or most <= DOFS[0]:
         return best
     problem = Problem(signal.Y, signal.smoother, FreeLevels(n_levels))
-    levels = np.sort(select_tau(problem, "gcv", altmin)[0].levels, axis=0)
-    gaps = np.diff(levels[:, 0])
-    if len(levels) < n_levels or gaps.min() <= 1e-6 * signal.range:
+    levels = np.sort(select_tau(problem, "gcv", altmin)[0].levels[:, 0])
+    if len(levels) < n_levels or np.diff(levels).min() <= 1e-6 * signal.range:
         return best
-    candidates = [
-        replace(best.theta, levels=levels, tau=tau, noise=float((ratio * gaps.mean()) ** 2))
-        for ratio in NOISE_TO_GAP
-        for tau in taus
-    ]
-    found = [signal.expect(theta, WIDTH) for theta in candidates]
-    loglik = np.array([e.loglik for e in found])
-    if best.loglik - loglik.max() > 0.5 * (n_levels + 1) * np.log(len(signal)):
+    gaps = np.log(np.diff(levels))
+    taus = [np.log(tau_of_dof(signal.smoother, dof)) for dof in DOFS if dof < most]
+    noises = [2.0 * np.log(ratio * np.exp(gaps).mean()) for ratio in NOISE_TO_GAP]
+    begin = np.array([[*gaps, noise, tau] for noise in noises for tau in taus])
+    stiffest, roughest = (np.log(tau_of_dof(signal.smoother, dof)) for dof in (3.0, min(40.0, most)))
+    parameters = Parameters(signal, replace(best.theta, start=None, ratio=None), float(roughest), float(stiffest))
+    drawn, value = _draw(parameters.log_posterior, begin)
+    if parameters.of(best.theta) - value > 0.5 * (n_levels + 1) * np.log(len(signal)):
         return best
-    separation = np.array([np.log(gaps.min() / np.sqrt(theta.noise)) for theta in candidates])
-    # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
-    prior = -2.5 * np.log1p(((separation - np.log(SEPARATION)) / SEPARATION_SD) ** 2 / 4.0)
-    share = softmax(loglik + prior)
-    gamma = np.einsum("i,itk->tk", share, np.array([e.gamma for e in found]))
-    theta = replace(
-        best.theta,
-        levels=levels,
-        tau=float(np.exp(share @ np.log([t.tau for t in candidates]))),
-        noise=float(share @ np.array([t.noise for t in candidates])),
-    )
-    return replace(best, theta=theta, found=Expectation(best.loglik, gamma, best.found.pairs))
+    return _mean(signal, best, parameters, drawn)
+
+
+def _draw(log_posterior: Callable[[Floats], float], begin: Floats) -> tuple[Floats, float]:
+    """Return points from the posterior, by a population of chains from the best places to begin, and its top."""
+    # The stream of random numbers belongs to the method, not to the user: the same data give the same answer.
+    rng = np.random.default_rng(0)
+    values = np.array([log_posterior(point) for point in begin])
+    first = np.argsort(-values, kind="stable")[:N_CHAINS]
+    now, value = begin[first].copy(), values[first].copy()
+    size = begin.shape[1]
+    steps = np.array([*[STEPS[0]] * (size - 2), *STEPS[1:]])
+    drawn, top = [], float(values.max())
+    for generation in range(N_GENERATIONS):
+        for k in range(len(now)):
+            if rng.random() < 0.5 and len(now) > 2:
+                one, other = rng.choice(np.delete(np.arange(len(now)), k), 2, replace=False)
+                there = now[k] + 2.38 / np.sqrt(2.0 * size) * (now[one] - now[other])
+                there += 0.05 * steps * rng.normal(size=size)
+            else:
+                there = now[k] + rng.choice([0.3, 1.0]) * steps * rng.normal(size=size)
+            new = log_posterior(there)
+            if np.log(rng.random()) < new - value[k]:
+                now[k], value[k] = there, new
+        top = max(top, float(value.max()))
+        if generation >= BURN_IN:
+            drawn.append(now.copy())
+    return np.concatenate(drawn), top
+
+
+def _mean(signal: Signal, best: Solution, parameters: Parameters, drawn: Floats) -> Solution:
+    """Return the solution with the means of levels, log noise, log tau and label probabilities over what was drawn."""
+    # A chain that stays is drawn again and again: each place is looked at once.
+    places, counts = np.unique(drawn, axis=0, return_counts=True)
+    share = counts / counts.sum()
+    gamma = sum(w * signal.expect(parameters.at(p), WIDTH).gamma for w, p in zip(share, places, strict=True))
+    levels = sum(w * parameters.at(p).levels for w, p in zip(share, places, strict=True))
+    noise, tau = np.exp(share @ places[:, -2:])
+    theta = replace(best.theta, levels=np.asarray(levels), noise=float(noise), tau=float(tau))
+    return replace(best, theta=theta, found=Expectation(best.loglik, np.asarray(gamma), best.found.pairs))

@@ -17,6 +17,9 @@ from stepsmooth.model.arrays import Anything, Floats, Ints
 
 # How much wider an outlier is than the noise.
 OUTLIER_WIDTH = 3.0
+# A relative change of the gains that is none.
+SETTLED = 1e-12
+LOG_2 = float(np.log(2.0))
 
 
 @njit(cache=True)
@@ -55,6 +58,7 @@ def forward(
     scale: float,
     start: float,
     levels: Floats,
+    ratio: Floats,
     log_first: Floats,
     log_step: Floats,
     markov: bool,
@@ -77,35 +81,44 @@ def forward(
     cp, ck = np.empty(size, np.int64), np.empty(size, np.int64)
     rank = np.empty(size, np.int64)
     na, nb, nw, nl = np.empty(width), np.empty(width), np.empty(width), np.empty(width, np.int64)
-    total = 0.0
+    # Of each class: 1 / variance of an innovation and of an outlier's, normalising constant, odds of an outlier and
+    # their log, and how much less than the common gain the state moves.
+    inner, outer, norm = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
+    odds, log_odds, gain = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
+    total, F, k0, k1 = 0.0, -1.0, 0.0, 0.0
     for t in range(n):
-        F, k0, k1 = gains[t, 0], gains[t, 1], gains[t, 2]
+        # On an even grid the gains settle, and all this stays.
+        if abs(gains[t, 0] - F) > SETTLED * F or abs(gains[t, 1] - k0) > SETTLED * k0:
+            F, k0 = gains[t, 0], gains[t, 1]
+            for k in range(n_levels):
+                # The noise is F (1 - k0); that of the class is wider by its ratio, an outlier's wider still.
+                wide = k0 + (1.0 - k0) * ratio[k]
+                wider = k0 + (1.0 - k0) * ratio[k] * OUTLIER_WIDTH * OUTLIER_WIDTH
+                inner[k], gain[k] = 1.0 / (scale * F * wide), 1.0 / wide
+                outer[k] = 1.0 / (scale * F * wider) if outlier > 0.0 else inner[k]
+                norm[k] = 0.5 * np.log(inner[k] / (2.0 * np.pi))
+                odds[k] = outlier / (1.0 - outlier) * np.sqrt(outer[k] / inner[k])
+                log_odds[k] = np.log(odds[k]) if outlier > 0.0 else -np.inf
+        k1 = gains[t, 2]
         u = dx[t] if t > 0 else 0.0
-        inner = 1.0 / (scale * F)
-        # The noise is F (1 - k0); an outlier's is OUTLIER_WIDTH times as wide.
-        outer = 1.0 / (scale * F * (k0 + (1.0 - k0) * OUTLIER_WIDTH * OUTLIER_WIDTH))
-        norm = 0.5 * np.log(inner / (2.0 * np.pi))
-        odds = outlier / (1.0 - outlier) * np.sqrt(outer / inner)
-        ceiling = np.log((1.0 - outlier) * (1.0 + odds))
-        if outlier == 0.0:
-            outer = inner
         count, best = 0, -np.inf
         for j in range(alive):
             ahead = a[j] + u * b[j]
             for k in range(n_levels):
                 v = y[t] - levels[k] - ahead
-                w = logw[j] + norm + extra[t, k]
+                w = logw[j] + extra[t, k]
                 w += log_step[last[j], k] if markov and t > 0 else log_first[k]
-                # An outlier's density bounds what this branch can be worth: most branches end here.
-                if w + ceiling - 0.5 * v * v * outer < best - drop:
+                w += norm[k] - 0.5 * v * v * inner[k]
+                # The sum of two densities is at most twice the larger: most branches end here, without exp and log.
+                excess = max(0.5 * v * v * (inner[k] - outer[k]) + log_odds[k], 0.0)
+                if w + excess + LOG_2 < best - drop:
                     continue
-                w -= 0.5 * v * v * inner
-                move = v
+                move = v * gain[k]
                 if outlier > 0.0:
-                    ratio = odds * np.exp(min(0.5 * v * v * (inner - outer), 500.0))
-                    w += np.log((1.0 - outlier) * (1.0 + ratio))
+                    far = odds[k] * np.exp(min(0.5 * v * v * (inner[k] - outer[k]), 500.0))
+                    w += np.log((1.0 - outlier) * (1.0 + far))
                     # The gain of an outlier is smaller by outer / inner: not at all while f is still unknown.
-                    move = v * (1.0 + ratio * outer / inner) / (1.0 + ratio)
+                    move *= (1.0 + far * outer[k] / inner[k]) / (1.0 + far)
                 ca[count], cb[count], cw[count] = ahead + k0 * move, b[j] + k1 * move, w
                 cp[count], ck[count] = j, k
                 best = max(best, w)

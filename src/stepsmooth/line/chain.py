@@ -6,11 +6,13 @@ import numpy as np
 
 from stepsmooth.line import beam
 from stepsmooth.line.smoother import LineSmoother
-from stepsmooth.model.arrays import Floats, Ints
+from stepsmooth.model.arrays import Anything, Floats, Ints
 
 # Width, merging distance and cut-off of the beam: narrow for search, wide for the answer.
 SEARCH = (12, 0.5, 6.0)
 ANSWER = (48, 0.5, 12.0)
+# A branch that has just switched may fall behind by so many nats more.
+PATIENCE = 4.0
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Theta:
 
     `transition` is None unless the labels form a Markov chain. `start` is the mean and the standard deviation of f at
     the first point; labels of equally spaced levels are determined only up to a shift until the extremes have been
-    seen, and a search that knows where f starts does not have to keep all shifts alive.
+    seen, and a search that knows where f starts does not have to keep all shifts alive. `ratio` is the noise variance
+    of each class over the common one, None if they are alike.
     """
 
     levels: Floats
@@ -28,6 +31,7 @@ class Theta:
     proportions: Floats
     transition: Floats | None = None
     start: tuple[float, float] | None = None
+    ratio: Floats | None = None
 
     @property
     def n_levels(self) -> int:
@@ -96,6 +100,15 @@ class Signal:
 
     def expect(self, theta: Theta, width: tuple[int, float, float] = SEARCH) -> Expectation:
         """Run the beam forward and back."""
+        run = self._forward(theta, width)
+        gamma, pairs = beam.backward(theta.n_levels, width[0], *run[1:])
+        return Expectation(float(run[0]), gamma, pairs)
+
+    def loglik(self, theta: Theta, width: tuple[int, float, float] = SEARCH) -> float:
+        """Return log p(y)."""
+        return float(self._forward(theta, width)[0])
+
+    def _forward(self, theta: Theta, width: tuple[int, float, float]) -> tuple[Anything, ...]:
         p = self.Y.shape[1]
         noise = theta.noise / p
         lam = self.lam(theta.tau / p)
@@ -113,12 +126,15 @@ class Signal:
             first = np.log(theta.proportions)
             step = np.zeros((1, 1)) if theta.transition is None else np.log(theta.transition)
         markov = theta.transition is not None
-        run = beam.forward(
-            self.mean - self.centre, self.dx, gains, scale, mean, level - self.centre, first, step, markov,
-            self._contrasts(theta), self.outlier, width[0], width[1], width[2],
+        ratio = np.ones(theta.n_levels) if theta.ratio is None else theta.ratio
+        # A branch that has just switched is behind by what that costs, and must live until the data speak for it:
+        # six nats would forbid to leave a level that lasts for a thousand points.
+        drop = max(width[2], _switching_cost(theta.transition) + PATIENCE)
+        run: tuple[Anything, ...] = beam.forward(
+            self.mean - self.centre, self.dx, gains, scale, mean, level - self.centre, ratio, first, step, markov,
+            self._contrasts(theta), self.outlier, width[0], width[1], drop,
         )  # fmt: skip
-        gamma, pairs = beam.backward(theta.n_levels, width[0], *run[1:])
-        return Expectation(float(run[0]), gamma, pairs)
+        return run
 
     def _contrasts(self, theta: Theta) -> Floats:
         n, p = self.Y.shape
@@ -129,3 +145,11 @@ class Signal:
         squared = np.sum((data[:, None, :] - levels[None]) ** 2, axis=2)
         each = -0.5 * squared / theta.noise - 0.5 * (p - 1) * np.log(2.0 * np.pi * theta.noise)
         return np.asarray(self.weights[:, None] * each)
+
+
+def _switching_cost(transition: Floats | None) -> float:
+    """Return minus the log of the mean probability of going from one level to another."""
+    if transition is None or len(transition) < 2:
+        return 0.0
+    off = transition[~np.eye(len(transition), dtype=bool)]
+    return float(-np.log(max(off.mean(), 1e-12)))

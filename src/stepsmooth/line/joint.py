@@ -9,18 +9,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepsmooth.line.average import average
+from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
-from stepsmooth.line.maximise import Structure, information
-from stepsmooth.line.search import Solution, climb, in_order, ranked, search
+from stepsmooth.line.maximise import Structure, profile
+from stepsmooth.line.search import N_FIT, Solution, climb, in_order, lengthened, middle, ranked, search
 from stepsmooth.line.smoother import LineSmoother
+from stepsmooth.line.variogram import is_independent
 from stepsmooth.model.arrays import Floats, Ints
 
 # Two labellings are tied if their scores differ by less than this many nats and their labels at this share of points.
 TIE = 2.0
 DIFFERENT = 0.05
+# With few points, proportions are estimated only if they are better than even ones by this many nats.
+CLEAR = 10.0
 # With fewer points than this for each parameter of the chain, labels are taken as independent.
 POINTS_PER_TRANSITION = 5
+# From so many points on, neighbours tell whether labels are independent.
+N_TELLING = 2_000
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,13 @@ def fit_joint(
     signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
 ) -> JointFit:
     """Decompose a signal into M levels under one prior of the labels, or under the best of all (`"auto"`)."""
-    solutions = solve(signal, n_levels, prior, structure, known)
-    scored = sorted(solutions, key=lambda s: -score(signal, s))
-    best = scored[0]
-    rivals = [s for s in scored[1:] if score(signal, best) - score(signal, s) < TIE and _differ(best, s)]
-    if structure == "free":
-        best = average(signal, best)
+    window = middle(signal, N_FIT)
+    solutions = solve(window, n_levels, prior, structure, known)
+    scored = sorted(solutions, key=lambda s: -score(window, s))
+    tied = [s for s in scored[1:] if score(window, scored[0]) - score(window, s) < TIE and _differ(scored[0], s)]
+    best, *rivals = [lengthened(signal, window, s, structure) for s in (scored[0], *tied)]
+    if structure == "free" and len(signal) <= N_AVERAGE:
+        best = _averaged(signal, best, scored)
     p = signal.Y.shape[1]
     level, gamma, tau = best.theta.levels.mean(axis=1), best.found.gamma, best.theta.tau / p
     residual = signal.mean - gamma @ level
@@ -68,21 +74,34 @@ def fit_joint(
         smooth,
         np.sqrt(leverage * reach),
         _level_errors(signal, best, structure),
-        {s.prior: score(signal, s) for s in reversed(scored)},
+        {s.prior: score(window, s) for s in reversed(scored)},
     )
 
 
 def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None) -> list[Solution]:
-    """Return the solutions of each prior that is asked for."""
+    """Return the solutions of each prior that is asked for.
+
+    A long signal tells before any fit whether its labels are independent; then one search is enough, and the other
+    priors are tried from where it ended.
+    """
     if prior != "auto":
         return search(signal, n_levels, prior, structure, known)
-    solutions = search(signal, n_levels, "uniform", structure, known)
-    if n_levels > 1:
-        best = ranked(solutions)[0]
-        uneven = climb(signal, best.theta, "proportions", structure, max_iter=10)
-        solutions.append(replace(uneven, prior="proportions"))
-        if len(signal) >= POINTS_PER_TRANSITION * n_levels**2:
-            solutions += search(signal, n_levels, "markov", structure, known)
+    if n_levels == 1:
+        return search(signal, n_levels, "uniform", structure, known)
+    enough = len(signal) >= POINTS_PER_TRANSITION * n_levels**2
+    long = enough and len(signal) >= N_TELLING
+    solutions: list[Solution] = []
+    if not long or is_independent(signal.Y):
+        solutions += search(signal, n_levels, "uniform", structure, known)
+    if enough and (not long or not solutions):
+        solutions += search(signal, n_levels, "markov", structure, known)
+    best = ranked(solutions)[0].theta
+    tried = {s.prior for s in solutions}
+    for other in ("uniform", "proportions"):
+        if other not in tried:
+            proportions = best.proportions if other == "proportions" else np.full(n_levels, 1.0 / n_levels)
+            theta = replace(best, transition=None, proportions=proportions)
+            solutions.append(climb(signal, theta, other, structure, max_iter=6, tol=0.3))
     return [in_order(s) for s in solutions]
 
 
@@ -104,6 +123,14 @@ def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -
     return fits, np.array(criterion)
 
 
+def _averaged(signal: Signal, best: Solution, scored: list[Solution]) -> Solution:
+    """Return the solution of few points: even proportions unless the data speak for others, parameters averaged."""
+    even = [s for s in scored if s.prior == "uniform" and score(signal, best) - score(signal, s) < CLEAR]
+    plain = even[0] if even and best.prior == "proportions" else best
+    out = average(signal, plain)
+    return best if out is plain else out
+
+
 def _differ(one: Solution, other: Solution) -> bool:
     a, b = one.found.gamma.argmax(axis=1), other.found.gamma.argmax(axis=1)
     return bool(np.mean(a != b) > DIFFERENT)
@@ -116,7 +143,7 @@ def _level_errors(signal: Signal, solution: Solution, structure: Structure) -> F
         return np.zeros_like(levels)
     mass = (gamma * signal.weights[:, None]).sum(axis=0)
     centring = np.eye(len(levels)) - mass / mass.sum()
-    profiled = np.linalg.pinv(information(signal, gamma, solution.theta.tau), rcond=1e-10)
+    profiled = np.linalg.pinv(profile(signal, gamma, solution.theta.tau).information, rcond=1e-10)
     direct = np.diag(1.0 / np.maximum(mass, 1e-12))
     unit = sum(
         share * np.maximum(np.einsum("kl,lm,km->k", centring, covariance, centring), 0.0)

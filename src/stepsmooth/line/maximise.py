@@ -1,14 +1,14 @@
 """The M-step: levels, tau, noise and the prior of the labels, from label probabilities.
 
-With z_t the indicator of point t's label and gamma its probabilities, E[Z'(I - S)Z] needs E[z_t z_s'], for which
-gamma_t gamma_s' is taken off the diagonal and the exact diag(gamma_t) on it.
+With z_t the indicator of point t's label and gamma its probabilities, everything about levels, tau and noise follows
+from one small matrix, E[(y, Z)' W (I - S) (y, Z)]: what is left of y and of the labels once f has been profiled out.
+E[z_t z_s'] is taken as gamma_t gamma_s' off the diagonal and is diag(gamma_t), exactly, on it.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from stepsmooth.line.chain import Expectation, Signal, Theta
 from stepsmooth.model.arrays import Floats
@@ -18,6 +18,12 @@ SWITCHES = 5.0
 
 # The least noise variance, as a share of the variance of y: a likelihood needs some.
 NOISE_FLOOR = 1e-9
+
+# tau is moved along the derivative of the likelihood over this step of log tau, by at most this factor a time.
+STEP, LARGEST = 0.1, 3.0
+
+# Of a class's variance, relative to the common one: how many points' worth the common one is, and the largest ratio.
+POINTS, LARGEST_RATIO = 20.0, 9.0
 
 Structure = Literal["free", "known", "shifted", "ladder"]
 
@@ -33,6 +39,47 @@ def directions(structure: Structure, n_levels: int) -> Floats:
     return np.eye(n_levels)
 
 
+@dataclass(frozen=True)
+class Profile:
+    """What is left once f is profiled out at one tau: S y, S Z and E[(y, Z)' W (I - S) (y, Z)], an (M + 1)^2 matrix."""
+
+    smooth_y: Floats
+    smooth_z: Floats
+    squares: Floats
+
+    @property
+    def information(self) -> Floats:
+        """E[Z' W (I - S) Z], what the points say about the levels, in units of the noise."""
+        return self.squares[1:, 1:]
+
+    def move(self, level: Floats, D: Floats) -> Floats:
+        """Return the move (M,) along the directions D that is best for the levels (M,)."""
+        if D.shape[1] == 0:
+            return np.zeros_like(level)
+        moment = self.squares[1:, 0] - self.information @ level
+        return np.asarray(D @ np.linalg.lstsq(D.T @ self.information @ D, D.T @ moment, rcond=1e-10)[0])
+
+    def sum_of_squares(self, level: Floats) -> float:
+        """Return E[(y - mu_z)' W (I - S) (y - mu_z)]."""
+        v = np.append(1.0, -level)
+        return float(v @ self.squares @ v)
+
+
+def profile(signal: Signal, gamma: Floats, tau: float) -> Profile:
+    """Return what is left of the mean over channels and of the labels at this tau."""
+    smoother, y, n_levels = signal.smoother, signal.mean - signal.centre, gamma.shape[1]
+    tau = tau / signal.Y.shape[1]
+    columns = np.empty((n_levels + 1, len(y)))
+    columns[0], columns[1:] = y, gamma.T
+    smooth = np.array([smoother.solve(column, tau) for column in columns])
+    weighted = columns * signal.weights
+    squares = weighted @ (columns - smooth).T
+    # Off its own point a label is as good as its mean; on it, E[z z'] is diagonal.
+    rest = weighted[1:] * (1.0 - smoother.leverage(tau))
+    squares[1:, 1:] += np.diag(rest.sum(axis=1)) - rest @ gamma
+    return Profile(smooth[0], smooth[1:], (squares + squares.T) / 2.0)
+
+
 def maximise(
     signal: Signal,
     theta: Theta,
@@ -43,13 +90,18 @@ def maximise(
     search_tau: bool = True,
 ) -> Theta:
     """Return parameters under which the expected log-likelihood is larger."""
-    gamma = found.gamma
-    levels = _levels(signal, gamma, theta.levels, theta.tau, structure)
+    gamma, levels = found.gamma, theta.levels
+    D = directions(structure, len(levels))
+    here = profile(signal, gamma, theta.tau)
+    level = levels.mean(axis=1)
+    moved = level + here.move(level - signal.centre, D)
+    contrasts = _contrasts(signal, gamma, levels) if structure == "free" else levels - level[:, None]
+    levels = levels if structure == "known" else moved[:, None] + contrasts
+    squares = _sum_of_squares(signal, gamma, here, levels)
     tau = theta.tau
     if search_tau:
-        tau = _tau(signal, gamma, levels, tau)
-        levels = _levels(signal, gamma, levels, tau, structure)
-    noise = max(_sum_of_squares(signal, gamma, levels, tau) / _size(signal), NOISE_FLOOR * signal.variance)
+        tau *= _step(signal, gamma, moved, squares, theta.tau)
+    noise = max(squares / _size(signal), NOISE_FLOOR * signal.variance)
     weighted = gamma * signal.weights[:, None]
     proportions = theta.proportions
     if prior != "uniform":
@@ -57,7 +109,10 @@ def maximise(
     transition = theta.transition
     if prior == "markov":
         transition = _transition(found.pairs)
-    return replace(theta, levels=levels, tau=tau, noise=noise, proportions=proportions, transition=transition)
+    ratio = None if theta.ratio is None else _ratio(signal, gamma, here, moved, noise)
+    return replace(
+        theta, levels=levels, tau=tau, noise=noise, proportions=proportions, transition=transition, ratio=ratio
+    )
 
 
 def sticky(n_levels: int, switching: float) -> Floats:
@@ -95,61 +150,55 @@ def _size(signal: Signal) -> float:
     return max(float(len(signal) * signal.Y.shape[1] - signal.smoother.dof_range[0]), 1.0)
 
 
-def information(signal: Signal, gamma: Floats, tau: float) -> Floats:
-    """Return E[Z'W(I - S)Z], what the points say about the levels once f is profiled out, in units of the noise."""
-    tau_field = tau / signal.Y.shape[1]
+def _contrasts(signal: Signal, gamma: Floats, levels: Floats) -> Floats:
+    """Return how the levels of the channels differ from their mean: labels alone decide that."""
+    if levels.shape[1] == 1:
+        return np.zeros_like(levels)
     weighted = gamma * signal.weights[:, None]
-    own = signal.smoother.leverage(tau_field)[:, None] * weighted
-    out = np.diag(weighted.sum(axis=0)) - weighted.T @ signal.smoother.solve(gamma, tau_field)
-    out -= np.diag(own.sum(axis=0)) - own.T @ gamma
-    return np.asarray((out + out.T) / 2.0)
+    total = weighted.T @ (signal.Y - signal.mean[:, None])
+    return np.asarray(total / np.maximum(weighted.sum(axis=0), 1e-12)[:, None])
 
 
-def _levels(signal: Signal, gamma: Floats, levels: Floats, tau: float, structure: Structure) -> Floats:
-    """Return the levels that are best once f has adapted to them, along the directions the structure allows."""
-    D = directions(structure, len(levels))
-    if D.shape[1] == 0:
-        return levels
-    smoother, p = signal.smoother, signal.Y.shape[1]
-    tau_field = tau / p
-    weighted = gamma * signal.weights[:, None]
-    mass = weighted.sum(axis=0)
-    shared = information(signal, gamma, tau)
-    level = levels.mean(axis=1)
-    moment = weighted.T @ (signal.mean - smoother.solve(signal.mean, tau_field)) - shared @ level
-    move = np.linalg.lstsq(D.T @ shared @ D, D.T @ moment, rcond=1e-10)[0]
-    out = level + D @ move
-    if p == 1:
-        return np.asarray(out[:, None])
-    contrasts = (weighted.T @ (signal.Y - signal.mean[:, None])) / np.maximum(mass, 1e-12)[:, None]
-    if structure != "free":
-        contrasts = levels - level[:, None]
-    return np.asarray(out[:, None] + contrasts)
-
-
-def _sum_of_squares(signal: Signal, gamma: Floats, levels: Floats, tau: float) -> float:
+def _sum_of_squares(signal: Signal, gamma: Floats, left: Profile, levels: Floats) -> float:
     """Return E[(y - mu_z)' W (I - S) (y - mu_z)], over all channels."""
-    smoother, weights, p = signal.smoother, signal.weights, signal.Y.shape[1]
-    level = levels.mean(axis=1)
-    rest = signal.mean - gamma @ level
-    spread = gamma @ level**2 - (gamma @ level) ** 2
-    f = smoother.solve(rest, tau / p)
-    out = np.sum(weights * rest * (rest - f)) + np.sum(weights * (1.0 - smoother.leverage(tau / p)) * spread)
+    p, level = levels.shape[1], levels.mean(axis=1)
+    out = max(left.sum_of_squares(level - signal.centre), 0.0)
     if p == 1:
-        return float(out)
+        return out
     data, contrast = signal.Y - signal.mean[:, None], levels - level[:, None]
     squared = np.sum((data[:, None, :] - contrast[None]) ** 2, axis=2)
-    return float(p * out + np.sum(weights[:, None] * gamma * squared))
+    return float(p * out + np.sum(signal.weights[:, None] * gamma * squared))
 
 
-def _tau(signal: Signal, gamma: Floats, levels: Floats, tau: float) -> float:
-    p, size = signal.Y.shape[1], _size(signal)
+def _step(signal: Signal, gamma: Floats, level: Floats, squares: float, tau: float) -> float:
+    """Return the factor by which tau moves towards the largest likelihood (Fellner & Schall's step).
 
-    def deviance(log_tau: float) -> float:
-        t = float(np.exp(log_tau))
-        squares = _sum_of_squares(signal, gamma, levels, t)
-        return size * float(np.log(max(squares, 1e-300))) + signal.smoother.logdet(t / p)
+    The deviance is size log SS + log det; its derivative in log tau is zero where size SS' / SS, what more smoothing
+    costs in fit, equals the degrees of freedom that it saves. tau moves by the ratio of the two.
+    """
+    p, smoother = signal.Y.shape[1], signal.smoother
+    rest = signal.mean - gamma @ level
+    spread = signal.weights * (gamma @ level**2 - (gamma @ level) ** 2)
 
-    here = float(np.log(tau))
-    best = minimize_scalar(deviance, bounds=(here - 3.0, here + 3.0), method="bounded", options={"xatol": 0.05})
-    return float(np.exp(best.x))
+    def fit(t: float) -> tuple[float, float]:
+        miss = np.sum(signal.weights * rest * (rest - smoother.solve(rest, t))) - np.sum(smoother.leverage(t) * spread)
+        return p * float(miss), smoother.logdet(t)
+
+    (near, near_logdet), (far, far_logdet) = fit(tau / p), fit(tau / p * float(np.exp(STEP)))
+    saved, more = near_logdet - far_logdet, far - near
+    if squares <= 0.0 or saved <= 0.0:
+        return 1.0
+    ratio = saved * squares / (_size(signal) * max(more, 1e-300))
+    return float(np.exp(np.clip(np.log(ratio), -LARGEST, LARGEST)))
+
+
+def _ratio(signal: Signal, gamma: Floats, here: Profile, level: Floats, noise: float) -> Floats:
+    """Return the noise variance of each class over the common one; few points say little about theirs."""
+    centred = level - signal.centre
+    rest = signal.mean - signal.centre - here.smooth_y + centred @ here.smooth_z
+    weighted = gamma * signal.weights[:, None]
+    squares = np.array([np.sum(weighted[:, k] * (rest - centred[k]) ** 2) for k in range(len(level))])
+    mass = weighted.sum(axis=0)
+    common = squares.sum() / mass.sum()
+    each = (squares + POINTS * common) / (mass + POINTS) / common
+    return np.asarray(np.clip(each, 1.0 / LARGEST_RATIO, LARGEST_RATIO))

@@ -9,17 +9,24 @@ from stepsmooth.line.maximise import Structure, maximise, neighbourly, sticky
 from stepsmooth.line.starts import starts
 from stepsmooth.model.arrays import Floats
 
-# Starts are compared on at most so many neighbouring points, parameters are fitted on at most so many.
+# Starts are compared on at most so many neighbouring points, followed on so many, parameters fitted on so many.
 N_COMPARE = 800
+N_FOLLOW = 4_000
 N_FIT = 20_000
-# So many different starts are followed, so many of those to the end.
+# Of so many starts all chains are tried; so many different ones are followed, so many kept, so many finished.
+N_SCORED = 80
 N_FOLLOWED = 10
+N_KEPT = 6
 N_FINISHED = 4
 # A chain is also sought in means over blocks of so many points, and starts from these switching probabilities.
 BLOCKS = (1, 4, 16, 64)
 FEWEST_BLOCKS = 60
-SWITCHING = (0.05, 0.01)
+SWITCHING = (0.05, 0.01, 0.5)
 NEIGHBOURLY = (0.4, 0.1)
+# A solution that is worth this many nats less than the best is not followed further; nor is one that gains less than
+# this many nats a point and step.
+HOPELESS = 30.0
+TOLERANCE = 1e-5
 # f is tried this many times stiffer and rougher.
 TAU_STEPS = (30.0, 1.0 / 30.0)
 # Levels are expected at least so many noise sds apart, give or take a factor exp(SD); overlap costs some nats at the
@@ -112,47 +119,74 @@ def search(
     signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
 ) -> list[Solution]:
     """Return solutions for one prior, the best first."""
-    fit = _middle(signal, N_FIT)
-    sizes = [b for b in BLOCKS if b == 1 or len(fit) // b >= FEWEST_BLOCKS] if prior == "markov" else [1]
+    sizes = [b for b in BLOCKS if b == 1 or len(signal) // b >= FEWEST_BLOCKS] if prior == "markov" else [1]
     candidates: list[Theta] = []
     for size in sizes:
-        coarse = fit if size == 1 else fit.blocks(size)
+        coarse = signal if size == 1 else signal.blocks(size)
+        window = middle(coarse, N_FOLLOW)
         follow = N_FOLLOWED if len(sizes) == 1 or size > 1 else N_FINISHED
-        for solution in _followed(coarse, n_levels, prior, structure, known, follow):
+        for solution in _followed(window, n_levels, prior, structure, known, follow):
             transition = None if prior != "markov" else _finer(solution.theta, size)
-            candidates.append(replace(solution.theta, transition=transition, start=None))
-    solutions = ranked([climb(fit, theta, prior, structure, max_iter=4, tol=0.3) for theta in candidates])
-    solutions = solutions[:N_FINISHED]
+            theta = _rescaled(solution.theta, window, coarse)
+            candidates.append(replace(theta, transition=transition, start=None))
+    if len(sizes) > 1:
+        candidates = _different(_scored(middle(signal, N_FOLLOW), candidates), N_FOLLOWED)
+    solutions = ranked([climb(signal, theta, prior, structure, max_iter=2) for theta in candidates])[:N_KEPT]
+    solutions = ranked([climb(signal, s.theta, prior, structure, max_iter=4, tol=0.3) for s in solutions])[:N_FINISHED]
     if n_levels > 1 and structure in ("free", "ladder"):
-        solutions = ranked([moved(fit, solutions[0], structure), *solutions])[:N_FINISHED]
-    if fit is not signal:
-        theta = replace(_rescaled(solutions[0].theta, fit, signal), start=None)
-        return [climb(signal, theta, prior, structure, max_iter=3, search_tau=False)]
-    return ranked([climb(signal, s.theta, prior, structure, width=ANSWER) for s in solutions])
+        solutions = ranked([moved(signal, solutions[0], structure), *solutions])[:N_FINISHED]
+    solutions = [s for s in solutions if s.worth > solutions[0].worth - HOPELESS]
+    return ranked([finish(signal, s, structure) for s in solutions])
+
+
+def finish(signal: Signal, solution: Solution, structure: Structure) -> Solution:
+    """Return where a solution leads in the end, with the beam wide where that costs little."""
+    wide = len(signal) <= N_FOLLOW
+    out = climb(
+        signal, solution.theta, solution.prior, structure, width=ANSWER if wide else SEARCH,
+        tol=max(0.05, TOLERANCE * len(signal)),
+    )  # fmt: skip
+    return out if wide else replace(out, found=signal.expect(out.theta, ANSWER))
 
 
 def _followed(
     signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None, most: int
 ) -> list[Solution]:
     """Return where the most promising starts lead, each a little way."""
-    compare = _middle(signal, N_COMPARE)
+    compare = middle(signal, N_COMPARE)
     candidates = starts(compare, n_levels, structure, known)
     if prior == "markov":
-        chains = [sticky(n_levels, s) for s in (*SWITCHING, 1.0 - 1.0 / n_levels)]
+        chains = [sticky(n_levels, s) for s in SWITCHING]
         if n_levels > 2:
             chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
-        candidates = [replace(theta, transition=chain) for theta in candidates for chain in chains]
-    scores = np.array([compare.expect(theta).loglik for theta in candidates])
-    order = [candidates[i] for i in np.argsort(-scores, kind="stable")]
+        # Each start with a chain that lasts and, if there is one, a chain that does not; the best with all.
+        first = _scored(compare, [replace(theta, transition=chain) for theta in candidates for chain in chains[::3]])
+        best = {(id(theta.levels), theta.tau, theta.noise): theta for theta in first[:N_SCORED]}
+        candidates = [replace(theta, transition=chain) for theta in best.values() for chain in chains]
+    order = _scored(compare, candidates)
     # Half of them stiff: a rough f that follows the steps often scores well before the parameters have settled.
-    middle = float(np.median([theta.tau for theta in candidates]))
-    stiff = _different([theta for theta in order if theta.tau >= middle], most // 2)
+    typical = float(np.median([theta.tau for theta in candidates]))
+    stiff = _different([theta for theta in order if theta.tau >= typical], most // 2)
     chosen = _different([*stiff, *order], most)
     chosen = [_rescaled(theta, compare, signal) for theta in chosen]
     return [climb(signal, theta, prior, structure, max_iter=6, tol=0.3) for theta in chosen]
 
 
-def _middle(signal: Signal, most: int) -> Signal:
+def _scored(signal: Signal, candidates: list[Theta]) -> list[Theta]:
+    """Return the candidates, the most likely first."""
+    scores = np.array([signal.loglik(theta) for theta in candidates])
+    return [candidates[i] for i in np.argsort(-scores, kind="stable")]
+
+
+def lengthened(signal: Signal, short: Signal, solution: Solution, structure: Structure) -> Solution:
+    """Return the solution of a long signal, from that of its middle."""
+    if short is signal:
+        return solution
+    theta = replace(_rescaled(solution.theta, short, signal), start=None)
+    return climb(signal, theta, solution.prior, structure, max_iter=3, tol=1e-6 * len(signal))
+
+
+def middle(signal: Signal, most: int) -> Signal:
     """Return at most so many points from the middle."""
     n = len(signal)
     return signal if n <= most else signal.part(slice((n - most) // 2, (n + most) // 2))
