@@ -16,9 +16,23 @@ from .harness import Settings, same_threads
 from .tables import Record, Result, show, show_claims, write
 
 # In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
-NAMES = ("smoothers", "altmin_scale", "kmeans", "scattered", "altmin_accuracy", "joint_accuracy")
+NAMES = (
+    "smoothers",
+    "altmin_scale",
+    "kmeans",
+    "scattered",
+    "connectivity",
+    "certificate",
+    "altmin_accuracy",
+    "joint_accuracy",
+    "joint_segments",
+    "joint_count",
+    "joint_scale",
+    "ion_channel",
+    "volumes",
+)
 # Run only when named: they take longer than the others together.
-LONG = ("joint_accuracy",)
+LONG = ("joint_accuracy", "joint_segments", "joint_count", "joint_scale", "ion_channel", "volumes")
 
 
 def title_of(name: str) -> str:
@@ -34,6 +48,9 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder of the JSON files")
     out.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads for every method alike")
     out.add_argument("--repeat", type=int, default=5, help="repetitions; the best is reported")
+    out.add_argument("--datasets", type=int, help="datasets a cell of the joint solver's benchmarks (default 100)")
+    out.add_argument("--case", action="append", default=[], help="of volumes, joint_*: run this case (repeatable)")
+    out.add_argument("--method", action="append", default=[], help="of volumes: run methods whose name contains this")
     out.add_argument("--list", action="store_true", help="name the benchmarks and stop")
     return out
 
@@ -72,12 +89,17 @@ def main(arguments: list[str] | None = None) -> int:
         parser().error(f"unknown benchmark {unknown[0]!r}: choose from {', '.join(NAMES)}")
     if given.threads < 1 or given.repeat < 1:
         parser().error("--threads and --repeat must be at least 1")
+    if given.datasets is not None and given.datasets < 2:
+        parser().error("--datasets must be at least 2: one has no standard error")
     progress = Console(stderr=True)
     settings = Settings(
         quick=given.quick,
         threads=given.threads,
         repeat=given.repeat,
         jobs=given.threads,
+        datasets=given.datasets,
+        cases=tuple(given.case),
+        methods=tuple(given.method),
         say=lambda line: progress.print(f"  {line}", style="dim", markup=False, highlight=False),
     )
     described = machine.describe()

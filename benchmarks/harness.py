@@ -36,6 +36,9 @@ class Settings:
     repeat: int = 5
     jobs: int = 1  # processes for accuracy rows, never for timed ones
     say: Callable[[str], None] = _silent
+    cases: tuple[str, ...] = ()  # of a benchmark made of cases: which to run; none named means all
+    datasets: int | None = None  # datasets a cell of accuracy rows; None means the benchmark's own number
+    methods: tuple[str, ...] = ()  # parts of the names of the methods to run; none named means all
 
 
 @dataclass(frozen=True)

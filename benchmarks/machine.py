@@ -8,7 +8,19 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "stepsmooth", "csaps", "ckwrap", "hmmlearn")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "stepsmooth",
+    "csaps",
+    "ckwrap",
+    "hmmlearn",
+    "SimpleITK",
+    "lapgm",
+    "nibabel",
+)
 
 
 def describe() -> dict[str, object]:

@@ -151,4 +151,4 @@ def test_bad_data_get_their_sentence(ask, words):
 def test_an_estimator_that_is_not_fitted_says_so(method):
     arguments = {"predict": (X,), "assign": (X, Y), "score": (X, Y)}.get(method, ())
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        getattr(StepSmooth(), method)(*arguments)
+        getattr(StepSmooth(solver="altmin"), method)(*arguments)

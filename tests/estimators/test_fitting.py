@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @pytest.mark.parametrize("kernel", ["min", "spline"])
 def test_auto_finds_the_number_of_levels(signal, n_levels, kernel):
     X, y, labels = signal(n=120, n_levels=n_levels, noise=0.2)
-    m = StepSmooth("auto", kernel=kernel).fit(X, y)
+    m = StepSmooth("auto", kernel=kernel, solver="altmin").fit(X, y)
     assert m.n_levels_ == n_levels == m.selection_["n_levels"]["chosen"]
     np.testing.assert_array_equal(m.labels_, labels)
     assert m.selection_["n_levels"]["method"] == "evidence"
@@ -26,7 +26,7 @@ def test_auto_finds_the_number_of_levels(signal, n_levels, kernel):
 
 def test_cross_validation_of_the_number_of_levels_is_on_offer():
     data = make_sine_steps(100, 2, 1.0, random_state=0)
-    m = StepSmooth("cv", kernel="min").fit(data.X, data.y)
+    m = StepSmooth("cv", kernel="min", solver="altmin").fit(data.X, data.y)
     assert m.selection_["n_levels"]["method"] == "cv"
     assert m.n_levels_ >= 2
 
@@ -34,7 +34,7 @@ def test_cross_validation_of_the_number_of_levels_is_on_offer():
 @pytest.mark.parametrize("tau", ["gcv", "reml", "cv", "auto"])
 def test_the_curve_behind_tau_is_kept(signal, tau):
     X, y, _ = signal()
-    m = StepSmooth(3, tau=tau).fit(X, y)
+    m = StepSmooth(3, tau=tau, solver="altmin").fit(X, y)
     curve = m.selection_["tau"]
     assert curve["method"] == ("gcv" if tau == "auto" else tau)
     assert m.tau_ == curve["tau"][curve["chosen"]]
@@ -44,7 +44,7 @@ def test_the_curve_behind_tau_is_kept(signal, tau):
 
 def test_a_given_tau_needs_no_choice(signal):
     X, y, _ = signal()
-    m = StepSmooth(3, tau=1e-4).fit(X, y)
+    m = StepSmooth(3, tau=1e-4, solver="altmin").fit(X, y)
     assert m.tau_ == 1e-4
     assert m.selection_ == {}
 
@@ -125,14 +125,14 @@ def test_a_run_that_is_cut_short_warns_and_says_what_to_try():
     rng = np.random.default_rng(0)
     X, y = np.arange(100.0)[:, None], rng.normal(size=100)
     with pytest.warns(ConvergenceWarning, match=r"did not converge in 1 iterations .* raise max_iter or tol"):
-        m = StepSmooth(4, kernel="min", tau=1e-2, max_iter=1).fit(X, y)
+        m = StepSmooth(4, kernel="min", tau=1e-2, max_iter=1, solver="altmin").fit(X, y)
     assert not m.converged_
     assert m.n_iter_ == 1
     assert "NOT converged" in m.summary()
 
 
 def test_two_values_and_two_levels_are_an_exact_decomposition():
-    m = StepSmooth(2, tau=1e-5).fit(np.linspace(0.1, 1.0, 30)[:, None], np.arange(30) % 2)
+    m = StepSmooth(2, tau=1e-5, solver="altmin").fit(np.linspace(0.1, 1.0, 30)[:, None], np.arange(30) % 2)
     assert m.converged_
     assert m.n_iter_ <= 5
     np.testing.assert_array_equal(m.labels_, np.arange(30) % 2)
@@ -143,7 +143,7 @@ def test_two_values_and_two_levels_are_an_exact_decomposition():
 def test_an_exact_decomposition_converges_at_once(slope, tau):
     """A straight line and steps, no noise: the objective falls to rounding, and that is the end."""
     x, z = np.arange(50.0), np.arange(50) % 3
-    m = StepSmooth(3, tau=tau).fit(x[:, None], slope * x + 2.0 * z)
+    m = StepSmooth(3, tau=tau, solver="altmin").fit(x[:, None], slope * x + 2.0 * z)
     assert m.converged_
     assert m.n_iter_ <= 5
     np.testing.assert_array_equal(m.labels_, z)
@@ -153,6 +153,6 @@ def test_an_exact_decomposition_converges_at_once(slope, tau):
 
 def test_a_long_signal_takes_the_path_without_sorting():
     data = make_sine_steps(30_000, 3, 3.0, noise_variance=0.05, random_state=0)
-    m = StepSmooth(3, kernel="min", tau=1e-4).fit(data.X, data.y)
+    m = StepSmooth(3, kernel="min", tau=1e-4, solver="altmin").fit(data.X, data.y)
     assert label_accuracy(data.labels, m.labels_) > 0.97
     assert np.all(np.diff(m.objective_history_) <= 0.0)

@@ -157,3 +157,51 @@ def test_what_does_not_go_with_the_joint_solver_gets_a_sentence(params, words):
 def test_points_in_a_plane_are_sent_to_altmin():
     with pytest.raises(ValueError, match="solver='altmin'"):
         StepSmooth(2, solver="joint").fit(np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"tau": "gcv"},
+        {"start": "kmeans"},
+        {"n_init": 3},
+        {"kernel": "sobolev1"},
+        {"callback": lambda state: None},
+        {"field": "per_channel"},
+        {"n_levels": "cv"},
+    ],
+)
+def test_auto_is_the_joint_solver_on_a_line_and_altmin_where_a_parameter_asks_for_it(params):
+    data = make_sine_steps(60, 2, 1.0, noise_variance=0.01, random_state=0)
+    assert_array_equal(
+        StepSmooth(2).fit(data.X, data.y).levels_, StepSmooth(2, solver="joint").fit(data.X, data.y).levels_
+    )
+    assert "label_prior" in StepSmooth(2).fit(data.X, data.y).selection_
+    assert "label_prior" not in StepSmooth(**params).fit(data.X, data.y).selection_
+
+
+def test_levels_with_noises_of_their_own_are_found_and_kept_apart_from_equal_ones():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(2, size=2000)
+    x, sd = np.arange(2000.0), np.array([0.1, 0.4])
+    smooth = np.sin(x / 200.0)
+    unequal = StepSmooth(2).fit(x[:, None], smooth + 2.0 * labels + sd[labels] * rng.normal(size=2000))
+    assert unequal.noise_variance_ == pytest.approx(sd**2, rel=0.25)
+    equal = StepSmooth(2).fit(x[:, None], smooth + 2.0 * labels + 0.2 * rng.normal(size=2000))
+    assert np.ndim(equal.noise_variance_) == 0
+    y, drawn = unequal.simulate(0)
+    rest = y - unequal.smooth_ - unequal.levels_[drawn]
+    assert [rest[drawn == k].std() for k in range(2)] == pytest.approx(np.sqrt(unequal.noise_variance_), rel=0.1)
+    assert np.isfinite(unequal.score(x[:, None], y))
+    assert "noise: standard deviation 0." in unequal.summary()
+
+
+def test_a_level_that_lasts_for_hundreds_of_points_can_be_left():
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.tile([0, 1, 2, 1, 0, 2], 2), 500)
+    y = np.array([0.0, 0.8, 2.2])[labels] + rng.normal(size=6000)
+    m = StepSmooth(3, label_prior="markov").fit(np.arange(6000.0)[:, None], y)
+    assert np.mean(m.labels_ == labels) > 0.98
+    errors = m.transition_matrix_se_
+    assert errors.shape == (3, 3)
+    assert np.all((errors > 0) & (errors < 0.02))

@@ -65,7 +65,7 @@ def test_levels_have_the_standard_errors_of_generalised_least_squares(field, lev
 def test_the_smooth_part_has_the_posterior_standard_error(signal):
     X, y, _ = signal()
     w = np.random.default_rng(0).uniform(0.5, 2.0, 90)
-    m = StepSmooth(3, kernel="min", tau=1e-3).fit(X, y, sample_weight=w)
+    m = StepSmooth(3, kernel="min", tau=1e-3, solver="altmin").fit(X, y, sample_weight=w)
     K = MinKernel()(X) / (w.sum() * m.tau_)
     posterior = K - K @ np.linalg.solve(K + np.diag(1.0 / w), K)
     np.testing.assert_allclose(m.smooth_se_, np.sqrt(m.noise_variance_ * np.diag(posterior)), rtol=1e-6)
@@ -73,8 +73,8 @@ def test_the_smooth_part_has_the_posterior_standard_error(signal):
 
 def test_shared_and_own_fields_differ_in_their_standard_errors(cloud):
     X, Y, _ = cloud(d=1, p=2)
-    each = StepSmooth(2, tau=1e-3, field="per_channel", random_state=0).fit(X, Y)
-    shared = StepSmooth(2, tau=2e-3, random_state=0).fit(X, Y)
+    each = StepSmooth(2, tau=1e-3, field="per_channel", random_state=0, solver="altmin").fit(X, Y)
+    shared = StepSmooth(2, tau=2e-3, random_state=0, solver="altmin").fit(X, Y)
     ratio = np.median(shared.smooth_se_ / each.smooth_se_[:, 0]) / np.sqrt(
         shared.noise_variance_ / each.noise_variance_
     )
@@ -84,7 +84,7 @@ def test_shared_and_own_fields_differ_in_their_standard_errors(cloud):
 @pytest.mark.parametrize(("levels", "moves"), [(None, 3), ([0.0, 2.0, 4.0], 0)])
 def test_the_noise_is_the_residual_over_what_is_left(signal, levels, moves):
     X, y, _ = signal()
-    m = StepSmooth(3, kernel=RBF(0.3), tau=1e-3, levels=levels).fit(X, y)
+    m = StepSmooth(3, kernel=RBF(0.3), tau=1e-3, levels=levels, solver="altmin").fit(X, y)
     rss = np.sum((y - m.smooth_ - m.levels_[m.labels_]) ** 2)
     dof = DenseSmoother(X, kernel=RBF(0.3)).trace(1e-3)
     assert m.noise_variance_ == pytest.approx(rss / (90 - dof - moves), rel=1e-4)
@@ -94,7 +94,7 @@ def test_the_noise_is_the_residual_over_what_is_left(signal, levels, moves):
 def test_the_noise_is_found():
     rng = np.random.default_rng(1)
     x, z = np.arange(1, 401) / 400, rng.integers(2, size=400)
-    m = StepSmooth(2).fit(x[:, None], np.sin(5 * x) + 5.0 * z + 0.3 * rng.normal(size=400))
+    m = StepSmooth(2, solver="altmin").fit(x[:, None], np.sin(5 * x) + 5.0 * z + 0.3 * rng.normal(size=400))
     left = 400 - m.effective_dof_ - 2
     low, high = chi2.ppf([1e-4, 1.0 - 1e-4], left) / left
     assert low < m.noise_variance_ / 0.09 < high
@@ -102,7 +102,7 @@ def test_the_noise_is_found():
 
 def test_the_objective_is_the_loss_and_the_penalty(signal):
     X, y, _ = signal()
-    m = StepSmooth(3, kernel="min", tau=1e-3).fit(X, y)
+    m = StepSmooth(3, kernel="min", tau=1e-3, solver="altmin").fit(X, y)
     # Undo the gauge: f of the min kernel starts from 0 at the origin.
     residual = y - m.levels_[m.labels_]
     dense = DenseSmoother(X, kernel=MinKernel())

@@ -189,8 +189,8 @@ def test_neither_the_data_nor_the_global_style_is_changed(signal):
 
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(signal):
     draw, m = DecompositionDisplay.from_estimator, solved(signal)
-    with pytest.raises(ValueError, match="pass the X and y it was fitted on"):
-        draw(m)
+    with pytest.raises(ValueError, match="X and y belong together"):
+        draw(m, signal.X)
     with pytest.raises(ValueError, match="X has 300 rows and y 299, but the fit has 300"):
         draw(m, signal.X, signal.y[1:])
     with pytest.raises(ValueError, match="X has 3 columns and a picture shows one or two"):

@@ -66,7 +66,7 @@ def _result(
         part=SmoothPart(signal.smoother, fit.residual[:, None], theta.tau / p, shift),
         tau=theta.tau,
         effective_dof=signal.smoother.trace(theta.tau / p),
-        noise_variance=theta.noise * unit,
+        noise_variance=theta.noise * unit * (1.0 if theta.ratio is None else theta.ratio),
         proportions=mass / mass.sum(),
         label_prior=best.prior,
         objective=-best.loglik,
@@ -76,5 +76,6 @@ def _result(
         kernel="min" if signal.order == 1 else "spline",
         selection=selection,
         transition_matrix=theta.transition,
+        transition_se=fit.transition_se,
         alternatives=[rival.found.gamma.argmax(axis=1)[back] for rival in fit.rivals],
     )

@@ -33,7 +33,7 @@ class Result:
     part: SmoothPart
     tau: float
     effective_dof: float
-    noise_variance: float
+    noise_variance: float | Floats
     proportions: Floats
     label_prior: str
     objective: float
@@ -43,4 +43,5 @@ class Result:
     kernel: str
     selection: dict[str, object]
     transition_matrix: Floats | None = None
+    transition_se: Floats | None = None
     alternatives: list[Ints] = field(default_factory=list)

@@ -39,9 +39,10 @@ class Settings:
 def check_settings(m: Anything, Y: Floats, present: Anything, n_features: int) -> Settings:
     """Return the settings of an estimator for observations Y (n, p), of which some are present."""
     solver = p.check_choice("solver", m.solver, p.SOLVERS)
-    solver = "altmin" if solver == "auto" else solver
     p.check_kernel(m.kernel)
     kernel = resolve_name(m.kernel, n_features)
+    if solver == "auto":
+        solver = "altmin" if _needs_altmin(m, kernel, n_features) else "joint"
     prior = p.check_choice("label_prior", m.label_prior, p.LABEL_PRIORS)
     if m.robust not in ("auto", True, False):
         raise ValueError(f"robust must be 'auto', True or False, got {m.robust!r}.")
@@ -88,6 +89,22 @@ def check_settings(m: Anything, Y: Floats, present: Anything, n_features: int) -
         tol=p.check_number("tol", m.tol, 0.0),
         callback=m.callback,
         seed=int(check_random_state(m.random_state).randint(2**31 - 1)),
+    )
+
+
+def _needs_altmin(m: Anything, kernel: Anything, n_features: int) -> bool:
+    """Return whether the data or a parameter ask for AltMin; else, on a line, the joint solver is the better one."""
+    return (
+        n_features > 1
+        or not isinstance(kernel, str)
+        or kernel not in ("spline", "min")
+        or m.field == "per_channel"
+        or (isinstance(m.tau, str) and m.tau in ("gcv", "cv", "reml"))
+        or not isinstance(m.start, str)
+        or m.start != "auto"
+        or (isinstance(m.n_levels, str) and m.n_levels == "cv")
+        or m.n_init != 1
+        or m.callback is not None
     )
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from stepsmooth.estimators import parameters, uncertainty
+from stepsmooth.estimators.certificate import certificate_of
 from stepsmooth.estimators.fitting import fit_altmin
 from stepsmooth.estimators.geometry import builders
 from stepsmooth.estimators.line_fitting import fit_on_line
@@ -21,6 +22,7 @@ from stepsmooth.estimators.settings import check_settings
 from stepsmooth.estimators.words import in_words
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import nearest_level
+from stepsmooth.topology import Certificate
 
 
 @cache
@@ -96,11 +98,12 @@ class StepSmooth(BaseEstimator):
     proportions_ : (M,) array
         Weighted share of each label.
     label_prior_ : str
-    transition_matrix_ : (M, M) array, with a Markov prior
+    transition_matrix_, transition_matrix_se_ : (M, M) arrays, with a Markov prior
     determined_ : bool
         False if other labels explain the data as well, to within 2 nats (joint); `alternatives_` has them.
     alternatives_ : list of (n,) arrays of labels
-    noise_variance_ : float
+    noise_variance_ : float, or (M,) array
+        One for all, or one for each level where the data ask for it (joint).
     levels_se_, smooth_se_ : arrays like `levels_`, `smooth_`
         Standard errors, the labels taken as given (AltMin); NaN at points that had no say in the fit.
     n_levels_ : int
@@ -231,7 +234,8 @@ class StepSmooth(BaseEstimator):
         labels = self._simulate_labels(rng)
         smooth = self.smooth_ if self.smooth_.ndim == self.levels_.ndim else self.smooth_[:, None]
         y = smooth + self.levels_[labels]
-        return y + np.sqrt(self.noise_variance_) * rng.standard_normal(y.shape), labels.astype(np.int64)
+        sd = np.sqrt(np.broadcast_to(self.noise_variance_, self.n_levels_))[labels]
+        return y + sd.reshape(-1, *[1] * (y.ndim - 1)) * rng.standard_normal(y.shape), labels
 
     def _simulate_labels(self, rng: np.random.RandomState) -> Ints:
         """Return labels drawn from proportions, or from the chain, which runs along x for a Markov prior."""
@@ -247,6 +251,24 @@ class StepSmooth(BaseEstimator):
         """Return the result in words."""
         check_is_fitted(self)
         return in_words(self)
+
+    def certificate(self, *, c: float = 2.0, confidence: float = 0.95) -> Certificate:
+        """Say whether the labels could be other than they are, and under which premises.
+
+        Parameters
+        ----------
+        c : float, default=2.0
+            The premise: the true f varies over neighbouring points by at most c times as much as the fitted one.
+        confidence : float, default=0.95
+            With noise: the probability that the verdict "identified" is right, if the premises hold.
+
+        Returns
+        -------
+        Certificate
+            See :func:`stepsmooth.topology.certify`.
+        """
+        check_is_fitted(self)
+        return certificate_of(self, *self._data, c=c, confidence=confidence)
 
     def _check_data(self, X: Anything, y: Anything) -> tuple[Floats, Floats, bool]:
         if y is None:
@@ -266,6 +288,7 @@ class StepSmooth(BaseEstimator):
 
     def _store(self, result: Result, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
         self._part, self._vector = result.part, vector
+        self._data = X.copy(), Y.copy()  # for the certificate
         self._columns = None if present.all() else present
         self.n_levels_ = len(result.levels)
         if not isinstance(self.n_levels, str) and self.levels is None and self.n_levels_ < self.n_levels:
@@ -285,7 +308,7 @@ class StepSmooth(BaseEstimator):
         self.determined_ = not result.alternatives
         self.alternatives_ = result.alternatives
         if result.transition_matrix is not None:
-            self.transition_matrix_ = result.transition_matrix
+            self.transition_matrix_, self.transition_matrix_se_ = result.transition_matrix, result.transition_se
             self._along = np.argsort(X[:, 0], kind="stable")
         self._fill(result, X, Y, present)
 

@@ -48,11 +48,11 @@ def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floa
     return np.repeat(error[:, None], fit.smooth.shape[1], axis=1)
 
 
-def log_densities(residual: Floats, levels: Floats, variance: float, proportions: Floats) -> Floats:
-    """Return log(pi_k N(r_i; mu_k, variance)) for residuals (n, p): an (n, M) array."""
+def log_densities(residual: Floats, levels: Floats, variance: float | Floats, proportions: Floats) -> Floats:
+    """Return log(pi_k N(r_i; mu_k, variance)) for residuals (n, p): an (n, M) array; one variance, or one a level."""
     p = residual.shape[1]
     # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
-    variance = max(variance, 1e-12 * float(np.ptp(levels) ** 2 + np.var(residual)) + 1e-300)
+    variance = np.maximum(variance, 1e-12 * float(np.ptp(levels) ** 2 + np.var(residual)) + 1e-300)
     squared = sum((residual[:, c, None] - levels[None, :, c]) ** 2 for c in range(p))
     with np.errstate(divide="ignore"):
         prior = np.log(proportions)

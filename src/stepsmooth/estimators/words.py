@@ -15,14 +15,18 @@ def in_words(m: Any) -> str:
         lines.append(f"  level {k}: {values}, {100 * m.proportions_[k]:.1f} % of the points")
     spread = np.ptp(m.smooth_)
     lines.append(f"smooth part: range {spread:.4g}, kernel {m.kernel_}, tau {m.tau_:.3g}")
-    sd = float(np.sqrt(m.noise_variance_))
+    sds = np.sqrt(np.atleast_1d(m.noise_variance_))
+    sd = float(sds.max())
     if m.n_levels_ > 1:
         gaps = np.linalg.norm(levels[:, None] - levels[None], axis=2)
         gap = gaps[~np.eye(m.n_levels_, dtype=bool)].min()
-        ratio = f"; the smallest gap is {gap / sd:.1f} times that" if sd > 0 else ""
+        ratio = (
+            f"; the smallest gap is {gap / sd:.1f} times {'that' if len(sds) == 1 else 'the largest'}" if sd > 0 else ""
+        )
     else:
         ratio = ""
-    lines.append(f"noise: standard deviation {sd:.4g}{ratio}")
+    each = ", ".join(f"{value:.4g}" for value in sds)
+    lines.append(f"noise: standard deviation {each}{ratio}")
     state = f"converged in {m.n_iter_} iterations" if m.converged_ else f"NOT converged in {m.n_iter_} iterations"
     if m.label_prior_ == "uniform" and "label_prior" not in m.selection_:
         lines.append(f"AltMin {state}, objective {m.objective_:.4g}")

@@ -65,7 +65,7 @@ class Signal:
     smoother: LineSmoother = field(init=False)
 
     def __post_init__(self) -> None:
-        self.smoother = LineSmoother(self.x, self.weights, order=self.order, origin=float(self.x[0]))
+        self.smoother = LineSmoother(self.x, self.weights, order=self.order)
         span = float(self.x[-1] - self.x[0])
         self.unit = span / max(len(self.x) - 1, 1) if span > 0.0 else 1.0
         self.dx = np.diff(self.x, prepend=self.x[0]) / self.unit

@@ -24,6 +24,8 @@ DIFFERENT = 0.05
 CLEAR = 10.0
 # With fewer points than this for each parameter of the chain, labels are taken as independent.
 POINTS_PER_TRANSITION = 5
+# Each level may have a noise variance of its own if there are so many points a level.
+POINTS_PER_VARIANCE = 50
 # From so many points on, neighbours tell whether labels are independent.
 N_TELLING = 2_000
 
@@ -40,6 +42,7 @@ class JointFit:
     smooth_se: Floats
     levels_se: Floats
     scores: dict[str, float]
+    transition_se: Floats | None
 
     @property
     def labels(self) -> Ints:
@@ -55,7 +58,8 @@ def fit_joint(
     solutions = solve(window, n_levels, prior, structure, known)
     scored = sorted(solutions, key=lambda s: -score(window, s))
     tied = [s for s in scored[1:] if score(window, scored[0]) - score(window, s) < TIE and _differ(scored[0], s)]
-    best, *rivals = [lengthened(signal, window, s, structure) for s in (scored[0], *tied)]
+    winner = unequal(window, scored[0], structure)
+    best, *rivals = [lengthened(signal, window, s, structure) for s in (winner, *tied)]
     if structure == "free" and len(signal) <= N_AVERAGE:
         best = _averaged(signal, best, scored)
     p = signal.Y.shape[1]
@@ -75,6 +79,7 @@ def fit_joint(
         np.sqrt(leverage * reach),
         _level_errors(signal, best, structure),
         {s.prior: score(window, s) for s in reversed(scored)},
+        _transition_errors(best),
     )
 
 
@@ -105,9 +110,19 @@ def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known
     return [in_order(s) for s in solutions]
 
 
+def unequal(signal: Signal, solution: Solution, structure: Structure) -> Solution:
+    """Return the solution with a noise of its own for each level, if the data ask for that."""
+    n_levels = solution.theta.n_levels
+    if n_levels < 2 or signal.Y.shape[1] > 1 or len(signal) < POINTS_PER_VARIANCE * n_levels:
+        return solution
+    own = climb(signal, replace(solution.theta, ratio=np.ones(n_levels)), solution.prior, structure, max_iter=6)
+    return own if score(signal, own) > score(signal, solution) + TIE else solution
+
+
 def score(signal: Signal, solution: Solution) -> float:
-    """Return what a solution is worth, less half a log(n) for each parameter of the labels' prior."""
-    return float(solution.worth - 0.5 * solution.n_prior_parameters * np.log(len(signal)))
+    """Return what a solution is worth, less half a log(n) for each parameter of the labels' prior and of the noise."""
+    variances = 0 if solution.theta.ratio is None else solution.theta.n_levels - 1
+    return float(solution.worth - 0.5 * (solution.n_prior_parameters + variances) * np.log(len(signal)))
 
 
 def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -> tuple[dict[int, JointFit], Floats]:
@@ -151,3 +166,12 @@ def _level_errors(signal: Signal, solution: Solution, structure: Structure) -> F
     )
     error = np.sqrt(solution.theta.noise * (1.0 / mass.sum() + unit))
     return np.repeat(np.asarray(error)[:, None], p, axis=1)
+
+
+def _transition_errors(solution: Solution) -> Floats | None:
+    """Return standard errors of the transition matrix: of shares of so many expected transitions from each level."""
+    P = solution.theta.transition
+    if P is None:
+        return None
+    steps = np.maximum(solution.found.pairs.sum(axis=1, keepdims=True), 1.0)
+    return np.asarray(np.sqrt(P * (1.0 - P) / steps))

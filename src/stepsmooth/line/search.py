@@ -110,7 +110,10 @@ def in_order(solution: Solution) -> Solution:
     if np.array_equal(order, np.arange(len(order))):
         return solution
     transition = None if theta.transition is None else theta.transition[np.ix_(order, order)]
-    theta = replace(theta, levels=theta.levels[order], proportions=theta.proportions[order], transition=transition)
+    ratio = None if theta.ratio is None else theta.ratio[order]
+    theta = replace(
+        theta, levels=theta.levels[order], proportions=theta.proportions[order], transition=transition, ratio=ratio
+    )
     found = Expectation(found.loglik, found.gamma[:, order], found.pairs[np.ix_(order, order)])
     return replace(solution, theta=theta, found=found)
 

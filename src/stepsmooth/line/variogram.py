@@ -21,7 +21,7 @@ def block_ratio(y: Floats, size: int) -> float:
     >>> round(block_ratio(labels, 8), 1)
     1.0
     >>> round(block_ratio(labels[:500].repeat(16, axis=0), 8))  # each label lasts for 16 points
-    62
+    64
     """
     means = y[: len(y) // size * size].reshape(-1, size, y.shape[1]).mean(axis=1)
     points = float(np.mean(np.sum(np.diff(y, axis=0) ** 2, axis=1)))

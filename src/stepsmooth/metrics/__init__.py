@@ -6,12 +6,16 @@ and smooth parts up to a constant. The Bayes classifier that knows everything bu
 """
 
 from .accuracy import label_accuracy, ordered_accuracy
+from .calibration import calibration_error
 from .deviation import field_rmse, level_deviation
+from .image_oracle import bayes_voxels
 from .oracle import bayes_accuracy, bayes_oracle
 
 __all__ = [
     "bayes_accuracy",
     "bayes_oracle",
+    "bayes_voxels",
+    "calibration_error",
     "field_rmse",
     "label_accuracy",
     "level_deviation",

@@ -121,6 +121,8 @@ class DecompositionDisplay:
         """
         check_is_fitted(estimator)
         labels = np.asarray(estimator.labels_)
+        if X is None and y is None:
+            X, y = getattr(estimator, "_data", (None, None))
         X, y = _training_data(X, y, len(labels))
         display = cls(
             X=X,
@@ -164,7 +166,7 @@ class DecompositionDisplay:
 def _training_data(X: Anything, y: Anything, n: int) -> tuple[Floats, Floats]:
     """Check X and y against the fit, or say in one sentence what is amiss."""
     if X is None or y is None:
-        raise ValueError("The estimator keeps no data: pass the X and y it was fitted on, from_estimator(m, X, y).")
+        raise ValueError("X and y belong together: pass both, from_estimator(m, X, y), or neither.")
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     X = X[:, None] if X.ndim == 1 else X
     if X.shape[1] not in (1, 2):

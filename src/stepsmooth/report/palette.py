@@ -6,11 +6,17 @@ deficiencies; more than seven levels fall back on an ordered map, as levels are 
 
 from typing import Any
 
+import numpy as np
+
 INK = "#222222"
 GREY = "#8a8a8a"
 TRUTH = "#D55E00"
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+
+# Of clusters beside a gold edge: without the orange and the yellow.
+CLUSTERS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
+GOLD = "#FFC61A"
 
 SEQUENTIAL = "cividis"
 DIVERGING = "PuOr"
@@ -65,10 +71,29 @@ def level_colours(n_levels: int) -> list[str]:
     >>> len(set(level_colours(12)))
     12
     """
-    if n_levels <= len(OKABE_ITO):
-        return list(OKABE_ITO[:n_levels])
+    return list(OKABE_ITO[:n_levels]) if n_levels <= len(OKABE_ITO) else ordered_colours(n_levels)
+
+
+def cluster_colours(n_clusters: int) -> list[str]:
+    """Choose one colour per cluster, all of them apart from the gold of a critical edge.
+
+    Examples
+    --------
+    >>> cluster_colours(2)
+    ['#0072B2', '#D55E00']
+    """
+    return list(CLUSTERS[:n_clusters]) if n_clusters <= len(CLUSTERS) else ordered_colours(n_clusters, high=0.85)
+
+
+def ordered_colours(count: int, *, name: str = "viridis", low: float = 0.0, high: float = 1.0) -> list[str]:
+    """Choose colours in an order that also shows without colour vision, from an even map.
+
+    Examples
+    --------
+    >>> ordered_colours(2)
+    ['#440154', '#fde725']
+    """
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    ordered = colormaps["viridis"]
-    return [to_hex(ordered(k / (n_levels - 1))) for k in range(n_levels)]
+    return [to_hex(colormaps[name](at)) for at in np.linspace(low, high, count)]

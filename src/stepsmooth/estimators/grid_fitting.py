@@ -1,0 +1,237 @@
+"""One fit of an image, from `GridImage` and settings to a `GridResult` in the image's units and gauge."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepsmooth.estimators.grid_altmin import AltMinTask, fit_altmin_on_grid
+from stepsmooth.estimators.grid_image import GridImage
+from stepsmooth.estimators.grid_settings import GridSettings
+from stepsmooth.grid import Emission, Search, Volume, choose_count, find_air, fit_grid, shell
+from stepsmooth.grid.background import Air
+from stepsmooth.model.arrays import Anything, Floats
+
+# Without a spacing in mm, the longest side of the image counts as this many.
+HEAD = 180.0
+# Air outside a mask is worth a look if there is at least this share of the image.
+OUTSIDE = 0.01
+
+
+@dataclass(frozen=True)
+class GridResult:
+    """Labels (t, *space), f (*space), margins or None, and levels, variances and proportions by class."""
+
+    labels: NDArray[np.int16]
+    smooth: NDArray[np.floating]
+    margin: NDArray[np.floating] | None
+    levels: Floats
+    variances: Floats
+    emission: Emission
+    in_logs: bool
+    label_prior: str
+    tau: float
+    knots: float
+    objective: float
+    history: list[float]
+    n_iter: int
+    converged: bool
+    selection: dict[str, object]
+    strength: float
+    has_background: bool
+
+
+def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool) -> GridResult:
+    """Return the decomposition by the joint solver."""
+    scale, offset = _units(image, multiplicative)
+    volume = _volume(image, scale, offset)
+    air = _air(image, scale) if multiplicative else None
+    known = None if settings.known is None else (settings.known - offset) / scale
+    unit = 1.0 if image.spaced else max(n * h for n, h in zip(image.values.shape[2:], image.spacing)) / HEAD
+    selection: dict[str, object] = {}
+    task = Search(
+        n_levels=settings.n_levels or 1,
+        multiplicative=multiplicative,
+        known=known,
+        knots=settings.knots,
+        tau=settings.tau,
+        start=str(settings.start),
+        rician=settings.rician,
+        unit=unit,
+        seed=settings.seed,
+    )
+    if settings.n_levels is None:
+        task, selection["n_levels"] = choose_count(volume, task, air)
+    prior = settings.label_prior
+    has_background = air is not None and not image.masked
+    fit = fit_grid(volume, task, prior, air=air, air_is_a_class=has_background, callback=settings.callback)
+    selection.update(fit.selection)
+    labels = np.where(fit.labels < fit.classes.count, fit.labels, -1).astype(np.int16)
+    smooth, levels = fit.smooth, fit.classes.levels
+    if known is not None and not settings.free_shift:
+        mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
+    else:
+        mean = _mean_of(smooth, labels >= 0, volume.weights)
+    factor, term = (float(np.exp(mean)), 0.0) if multiplicative else (1.0, mean)
+    smooth, levels = smooth - np.float32(mean), levels * factor + term
+    if not multiplicative:
+        smooth = smooth * np.float32(scale[0])
+    shape = image.values.shape[1:]
+    space = image.values.shape[2:]
+    return GridResult(
+        labels=labels.reshape(shape),
+        smooth=smooth.reshape(space),
+        margin=fit.margin.reshape(shape),
+        levels=levels * scale + offset,
+        variances=fit.classes.variances * scale**2,
+        emission=_in_units(fit.emission, factor, term, scale, offset),
+        in_logs=False,
+        label_prior="potts" if fit.strength > 0.0 else "proportions" if prior == "auto" else prior,
+        tau=fit.joint.field.penalty / max(fit.n_blocks, 1),
+        knots=_knots_of(fit),
+        objective=-fit.joint.evidence,
+        history=[],
+        n_iter=fit.joint.n_iter,
+        converged=fit.joint.converged,
+        selection=selection,
+        strength=fit.strength,
+        has_background=has_background,
+    )
+
+
+def fit_by_altmin(image: GridImage, settings: GridSettings, multiplicative: bool) -> GridResult:
+    """Return the decomposition by AltMin, in the log domain if f multiplies: there a voxel of zero is missing."""
+    present = image.present
+    if multiplicative:
+        present = present & np.all(image.values > 0.0, axis=0)
+    Y = image.values[:, present].T.astype(np.float64)
+    Y = np.log(Y) if multiplicative else Y
+    known = settings.known
+    if known is not None and multiplicative:
+        known = np.log(known)
+    start = "smooth" if isinstance(settings.start, str) and settings.start == "auto" else settings.start
+    if not isinstance(start, str) and multiplicative:
+        kept = present[image.present]
+        start = np.unique(start[kept], return_inverse=True)[1].astype(np.int64)
+    weights = None if image.weights is None else image.weights[present]
+    task = AltMinTask(
+        n_levels=settings.n_levels or 1,
+        known=known,
+        free_shift=settings.free_shift,
+        tau=settings.tau,
+        start=start,
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        callback=settings.callback,
+        seed=settings.seed,
+    )
+    spacing = image.spacing
+    where = present
+    if image.series_axis is None:
+        where = present[0]
+    else:
+        raise ValueError("series_axis does not go with solver='altmin'; use solver='joint'.")
+    found = fit_altmin_on_grid(Y, where, weights, spacing, task)
+    fit = found.fit
+    order = np.lexsort(fit.levels.T[::-1])
+    rank = np.argsort(order)
+    levels, labels = fit.levels[order], rank[fit.labels]
+    smooth = found.smooth
+    mass = np.ones(len(Y)) if weights is None else weights
+    if settings.known is None or settings.free_shift:
+        mean = float(np.average(smooth[where], weights=mass))
+        smooth, levels = smooth - mean, levels + mean
+    full = np.full(present.shape, -1, dtype=np.int16)
+    full[present] = labels
+    error = Y - levels[labels] - smooth[where][:, None]
+    spread = float(np.average(np.mean(error**2, axis=1), weights=mass))
+    emission = Emission(
+        levels,
+        np.full_like(levels, 0.5 / max(spread, 1e-300)),
+        np.zeros(len(levels)),
+        np.arange(len(levels)),
+        np.ones(len(levels), dtype=bool),
+    )
+    return GridResult(
+        labels=full,
+        smooth=smooth,
+        margin=None,
+        levels=np.exp(levels) if multiplicative else levels,
+        variances=np.full_like(levels, spread),
+        emission=emission,
+        in_logs=multiplicative,
+        label_prior="uniform",
+        tau=fit.tau,
+        knots=np.nan,
+        objective=fit.objective,
+        history=fit.history,
+        n_iter=fit.n_iter,
+        converged=fit.converged,
+        selection=found.selection,
+        strength=0.0,
+        has_background=False,
+    )
+
+
+def _in_units(emission: Emission, factor: float, term: float, scale: Floats, offset: Floats) -> Emission:
+    """Return an emission in the units and gauge of the image; air knows no gauge."""
+    moved = np.where(emission.touched[:, None], emission.levels * factor + term, emission.levels)
+    return replace(emission, levels=moved * scale + offset, precision=emission.precision / scale**2)
+
+
+def _units(image: GridImage, multiplicative: bool) -> tuple[Floats, Floats]:
+    """Return by what each channel is divided, and what is subtracted before: single precision then loses nothing."""
+    scale, offset = np.ones(image.n_channels), np.zeros(image.n_channels)
+    for c, channel in enumerate(image.values):
+        some = channel[image.present].astype(np.float64)
+        if multiplicative:
+            scale[c] = np.quantile(some, 0.99) or some.max()
+        else:
+            offset[c] = np.median(some)
+            scale[c] = float(np.std(some)) or 1.0
+    if not multiplicative:
+        scale[:] = scale.max()  # f adds to all channels alike
+    return scale, offset
+
+
+def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
+    space = image.values.shape[2:]
+    shape = (*image.values.shape[:2], *space, *(1 for _ in range(3 - len(space))))
+    values = np.empty(image.values.shape, dtype=np.float32)
+    for c, channel in enumerate(image.values):
+        values[c] = (channel - channel.dtype.type(offset[c])) / channel.dtype.type(scale[c])
+        values[c][~image.present] = np.nan
+    spacing = (*image.spacing, *(1.0 for _ in range(3 - len(space))))
+    weights = None if image.weights is None else image.weights.astype(np.float32).reshape(shape[1:])
+    return Volume(values.reshape(shape), (spacing[0], spacing[1], spacing[2]), weights)
+
+
+def _air(image: GridImage, scale: Floats) -> Air | None:
+    """Return what air looks like, from outside the mask, or from the border of an image without one."""
+    space = image.values.shape[2:]
+    shape = (*image.values.shape[1:2], *space, *(1 for _ in range(3 - len(space))))
+    where = shell(shape)
+    if image.masked:
+        where = ~image.inside.reshape(shape)
+        if np.mean(where) < OUTSIDE:
+            return None
+    values = (image.values / scale.reshape(-1, *(1 for _ in image.values.shape[1:]))).astype(np.float32)
+    return find_air(values.reshape(len(values), *shape), where)
+
+
+def _mean_of(smooth: Anything, where: Anything, weights: Anything) -> float:
+    """Return the weighted mean of f over voxels, frame by frame."""
+    total, moment = 0.0, 0.0
+    for t, here in enumerate(where):
+        mass = None if weights is None else weights[t][here].astype(np.float64)
+        values = smooth[here].astype(np.float64)
+        total += len(values) if mass is None else float(mass.sum())
+        moment += float(values.sum() if mass is None else mass @ values)
+    return moment / total if total > 0.0 else 0.0
+
+
+def _knots_of(fit: Anything) -> float:
+    basis = fit.joint.field.basis
+    if basis is None:
+        return np.inf
+    return float(max(axis.width for axis in basis.axes if axis.n_cells))

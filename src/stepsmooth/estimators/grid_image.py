@@ -1,0 +1,186 @@
+"""An image as the solvers want it: channels first, then frames, then space; and the way back to the user's layout."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label as connected
+
+from stepsmooth.model.arrays import Anything, Floats
+
+Image = NDArray[np.floating]
+Bools = NDArray[np.bool_]
+# Pieces of a mask smaller than this share of it are dust, not worth a word.
+DUST = 0.02
+
+
+@dataclass(frozen=True)
+class GridImage:
+    """Values (p, t, *space) in the input's precision, where they have a say (t, *space), and weights or None."""
+
+    values: Image
+    present: Bools
+    inside: Bools
+    weights: Floats | None
+    spacing: tuple[float, ...]
+    spaced: bool
+    channel_axis: int | None
+    series_axis: int | None
+    dtype: np.dtype[Anything]
+    masked: bool
+
+    @property
+    def n_channels(self) -> int:
+        """Return p."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_present(self) -> int:
+        """Return how many voxels have a say."""
+        return int(np.count_nonzero(self.present))
+
+    @property
+    def n_axes(self) -> int:
+        """Return the number of axes of space."""
+        return self.values.ndim - 2
+
+    @property
+    def label_shape(self) -> tuple[int, ...]:
+        """Return the shape of the image without channels."""
+        return tuple(self.out_of_layout(self.present).shape)
+
+    def in_layout(self, image: Anything) -> Anything:
+        """Return an image without channels as (t, *space)."""
+        return image[None] if self.series_axis is None else np.moveaxis(image, self.series_axis, 0)
+
+    def out_of_layout(self, image: Anything) -> Anything:
+        """Return (t, *space) in the user's layout."""
+        return image[0] if self.series_axis is None else np.moveaxis(image, 0, self.series_axis)
+
+    def with_channels(self, image: Anything) -> Anything:
+        """Return (p, t, *space) in the user's layout."""
+        image = image[:, 0] if self.series_axis is None else np.moveaxis(image, 1, 1 + self.series_axis)
+        return image[0] if self.channel_axis is None else np.moveaxis(image, 0, self.channel_axis)
+
+
+def to_layout(array: Anything, channel_axis: int | None, series_axis: int | None) -> Anything:
+    """Return an image as (p, t, *space); `series_axis` is counted without the channels."""
+    array = array[None] if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+    return array[:, None] if series_axis is None else np.moveaxis(array, series_axis + 1, 1)
+
+
+def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) -> GridImage:
+    """Return the checked image of an estimator's `fit`."""
+    if isinstance(image, np.ma.MaskedArray):
+        image = np.ma.filled(image.astype(np.float64), np.nan)
+    array = np.asarray(image)
+    if array.dtype.kind not in "fiub" or array.ndim == 0 or array.size == 0:
+        raise ValueError(
+            f"image must be an array of real numbers with at least one voxel, got {array.dtype} of shape {array.shape}."
+        )
+    dtype = np.dtype(np.float64 if array.dtype.itemsize > 4 or array.dtype == np.int32 else np.float32)
+    values = array.astype(dtype, copy=False)
+    channel_axis = _axis("channel_axis", m.channel_axis, array.ndim)
+    series_axis = _axis("series_axis", m.series_axis, array.ndim)
+    if channel_axis is not None and channel_axis == series_axis:
+        raise ValueError(f"channel_axis and series_axis must differ, but both are {channel_axis}.")
+    if series_axis is not None and channel_axis is not None and channel_axis < series_axis:
+        series_axis -= 1  # counted without the channels from here on
+    values = to_layout(values, channel_axis, series_axis)
+    if values.ndim == 2:
+        raise ValueError(f"image must have an axis of space besides channels and frames, got shape {array.shape}.")
+    if np.any(np.isinf(values)):
+        raise ValueError("image must be finite, but it contains infinity; mark missing voxels by NaN.")
+    grid = np.moveaxis(np.empty(values.shape[1:], dtype=bool), 0, series_axis or 0)
+    shape = grid.shape if series_axis is not None else grid.shape[1:]
+
+    def laid_out(name: str, given: Anything, kind: str) -> Anything:
+        given = np.asarray(given)
+        space = tuple(s for a, s in enumerate(shape) if a != series_axis)
+        if given.shape == space and series_axis is not None:
+            return np.broadcast_to(given, values.shape[1:])
+        if given.shape != shape:
+            raise ValueError(f"{name} must have the shape of the image{kind}, {shape}, got {given.shape}.")
+        return given[None] if series_axis is None else np.moveaxis(given, series_axis, 0)
+
+    channels = " without channels" if channel_axis is not None else ""
+    known = ~np.isnan(values).any(axis=0)
+    inside = np.ones(values.shape[1:], dtype=bool)
+    if mask is not None:
+        inside = laid_out("mask", mask, channels).astype(bool)
+        if not inside.any():
+            raise ValueError("mask is empty: no voxel is inside.")
+    mass = None
+    if weights is not None:
+        mass = laid_out("weights", weights, channels).astype(np.float64)
+        if not np.all(np.isfinite(mass)) or np.any(mass < 0.0):
+            raise ValueError("weights must be finite and not negative.")
+    present = inside & known if mass is None else inside & known & (mass > 0.0)
+    if not present.any():
+        raise ValueError("no voxel is present: all are missing, outside the mask or of weight zero.")
+    _check_values(values, present, m.multiplicative)
+    result = GridImage(
+        values,
+        present,
+        inside & known,
+        mass,
+        _spacing(m.spacing, values.ndim - 2),
+        m.spacing is not None,
+        channel_axis,
+        series_axis,
+        dtype,
+        mask is not None,
+    )
+    if mask is not None:
+        _warn_of_pieces(present)
+    return result
+
+
+def _axis(name: str, axis: Anything, ndim: int) -> int | None:
+    if axis is None:
+        return None
+    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool) or not -ndim <= axis < ndim:
+        raise ValueError(f"{name} must be None or an axis of the image, from {-ndim} to {ndim - 1}, got {axis!r}.")
+    return int(axis) % ndim
+
+
+def _spacing(spacing: Anything, n_axes: int) -> tuple[float, ...]:
+    if spacing is None:
+        return (1.0,) * n_axes
+    given = np.atleast_1d(np.asarray(spacing, dtype=np.float64))
+    if given.shape == (1,):
+        given = np.repeat(given, n_axes)
+    if given.shape != (n_axes,) or not np.all(np.isfinite(given)) or np.any(given <= 0.0):
+        raise ValueError(
+            f"spacing must be a positive number, or {n_axes} of them, one for each axis of space, got {spacing!r}."
+        )
+    return tuple(float(h) for h in given)
+
+
+def _check_values(values: Image, present: Bools, multiplicative: bool) -> None:
+    if not multiplicative:
+        return
+    lowest = min(float(channel[present].min()) for channel in values)
+    if lowest < 0.0:
+        raise ValueError(
+            f"image has negative values (the lowest is {lowest:g}), which a field that multiplies cannot explain; "
+            "use multiplicative=False, or mask them out."
+        )
+    if not all(np.any(channel[present] > 0.0) for channel in values):
+        raise ValueError("image is zero at every present voxel: there is nothing that a field could multiply.")
+
+
+def _warn_of_pieces(present: Bools) -> None:
+    """Warn if the mask falls into pieces: between them only the smoothness of f carries the levels over."""
+    pieces, count = connected(present.any(axis=0))
+    if count > 1:
+        sizes = np.bincount(pieces.ravel())[1:]
+        large = int(np.count_nonzero(sizes >= DUST * sizes.sum()))
+        if large > 1:
+            warnings.warn(
+                f"mask is in {large} pieces that do not touch: f is continued from one to the other by its smoothness "
+                "alone; fit them one by one if their fields have nothing to do with each other.",
+                UserWarning,
+                stacklevel=4,
+            )

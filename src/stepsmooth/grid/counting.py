@@ -1,0 +1,56 @@
+"""How many classes there are, by what their mixture predicts in held-out cubes of space."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from stepsmooth.grid.background import Air, without_air
+from stepsmooth.grid.blocks import pure_blocks
+from stepsmooth.grid.search import Search, fit_at
+from stepsmooth.grid.stiffness import CUBE, ScoredVoxels, choose_stiffness, held_out_score
+from stepsmooth.grid.volume import Volume
+
+MOST_LEVELS = 8
+# Counting stops when so many more classes in a row were no better.
+PATIENCE = 2
+# A class that gains less than this, in nats a voxel, mends the shape of another and is none of its own.
+SLACK = 0.003
+# For each number of classes the best of these distances between knots, in mm, is taken; infinite is no field.
+KNOTS = (np.inf, 60.0, 28.0)
+
+
+def choose_count(volume: Volume, task: Search, air: Air | None = None) -> tuple[Search, dict[str, object]]:
+    """Return the task with the number of classes that the data ask for, and the curve behind it.
+
+    It is the smallest number whose held-out score is within one standard error (over cubes), and a little, of the best.
+    """
+    signal = volume if air is None else without_air(volume, air)
+    blocks = pure_blocks(signal)
+    side = CUBE * task.unit
+    voxels = ScoredVoxels.of(signal, side)
+    knots = [distance * task.unit for distance in KNOTS] if task.knots is None else [task.knots]
+    totals, mass = [], np.zeros(0)
+    for n_levels in range(1, MOST_LEVELS + 1):
+        one = replace(task, n_levels=n_levels)
+        scored = [
+            held_out_score(blocks, fit_at(blocks, one, distance, None), voxels, side, own_proportions=False)
+            for distance in knots
+        ]
+        total, mass = max(scored, key=lambda pair: float(pair[0].sum()))
+        totals.append(total)
+        best = int(np.argmax([t.sum() for t in totals]))
+        if n_levels - 1 - best >= PATIENCE or not mass.size:
+            break
+    if not mass.size:
+        return replace(task, n_levels=1), {}
+    curve = choose_stiffness([float(k + 1) for k in range(len(totals))], totals, mass, SLACK)
+    chosen = curve.chosen + 1
+    found = {
+        "method": "held-out blocks",
+        "n_levels": np.arange(1, len(totals) + 1),
+        "score": curve.score,
+        "behind": curve.behind,
+        "error": curve.error,
+        "chosen": chosen,
+    }
+    return replace(task, n_levels=chosen), found

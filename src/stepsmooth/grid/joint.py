@@ -1,0 +1,124 @@
+"""Field and classes together: Gauss-Newton on (f, levels) inside EM, in the raw domain, on block means.
+
+The model is I = m e^f + noise (or m + f + noise) with the noise of the raw image, so dark blocks weigh little and no
+logarithm is taken of noise. For given class probabilities the field's coefficients and the levels move in one linear
+solve; the constant, which f and the levels share, stays out of it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stepsmooth.grid.blocks import Blocks
+from stepsmooth.grid.classes import Sample
+from stepsmooth.grid.field import Field
+from stepsmooth.grid.mixture import Classes, gain_and_shift, posterior, with_spread
+from stepsmooth.model.arrays import Floats
+
+# The largest step of f in one iteration; beyond it the linearisation of e^f means little.
+LARGEST_STEP = 0.5
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """A field and classes, the log evidence of the field (labels summed out), and how they were reached."""
+
+    field: Field
+    classes: Classes
+    loglik: float
+    evidence: float
+    n_iter: int
+    converged: bool
+
+
+def sample_of(blocks: Blocks, field: Field) -> Sample:
+    """Return the block means with what the field does to each."""
+    gain, shift = gain_and_shift(field.at(blocks), field.multiplicative)
+    return Sample(blocks.means, gain, shift, blocks.weights)
+
+
+def fit_joint(
+    blocks: Blocks,
+    field: Field,
+    classes: Classes,
+    *,
+    max_iter: int = 40,
+    tol: float = 3e-4,
+    choose_penalty: bool = True,
+    free_levels: bool = True,
+) -> JointFit:
+    """Return the joint fit from a field and classes.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    field, classes : the start
+    max_iter : int
+    tol : float
+        Converged when the root mean square change of f, and that of the levels relative to their range, add up to less.
+    choose_penalty : bool
+        Choose the penalty by restricted likelihood, or keep the field's.
+    free_levels : bool
+        Let the levels move, too.
+    """
+    converged, n_iter, occam = False, 0, 0.0
+    while not converged and n_iter < max_iter:
+        n_iter += 1
+        field, classes, change, occam = _step(blocks, field, classes, choose_penalty, free_levels)
+        converged = change < tol
+    sample = sample_of(blocks, field)
+    loglik = posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)[1]
+    return JointFit(field, classes, loglik, loglik - field.cost + occam, n_iter, converged)
+
+
+def _step(
+    blocks: Blocks, field: Field, classes: Classes, choose_penalty: bool, free_levels: bool
+) -> tuple[Field, Classes, float, float]:
+    """Return field and classes after one step of EM, by how much they moved, and the field's Occam factor."""
+    f = field.at(blocks)
+    gain, shift = gain_and_shift(f, field.multiplicative)
+    Y, weights, levels = blocks.means, blocks.weights, classes.levels
+    q, _ = posterior(Y, gain, shift, weights, classes)
+    weighted = q * weights[:, None]
+    precision = 1.0 / classes.variances
+    residual = [Y - gain[:, None] * levels[k] - shift[:, None] for k in range(classes.count)]
+    # What the data know of each level, and where they pull it.
+    known = precision * (weighted.T @ gain**2)[:, None]
+    pull = np.array([precision[k] * ((weighted[:, k] * gain) @ residual[k]) for k in range(classes.count)])
+    known = np.where((known > 1e-12 * known.max()) & free_levels, known, np.inf)
+    moved_f, occam = f, 0.0
+    if field.basis is not None and field.prior is not None:
+        basis = field.basis
+        # The slope of the mean in f is gain * level, or 1 where f adds; in the level it is gain.
+        slope, rise = (levels, gain) if field.multiplicative else (np.ones_like(levels), np.ones_like(gain))
+        weight = rise**2 * (weighted @ np.sum(slope**2 * precision, axis=1))
+        lift = sum(weighted[:, k] * (residual[k] @ (slope[k] * precision[k])) for k in range(classes.count))
+        gram = basis.gram(blocks.scatter(weight))
+        moment = basis.project(blocks.scatter(rise * lift))
+        touch = np.stack([basis.project(blocks.scatter(weighted[:, k] * rise * gain)) for k in range(classes.count)])
+        # Profile the levels out: each class and channel takes one rank from the field's information.
+        tied = slope * precision
+        gram -= (touch.T * np.sum(tied**2 / known, axis=1)) @ touch
+        moment -= touch.T @ np.sum(tied * pull / known, axis=1)
+        # The solve is for theta itself, so that the prior pulls on f and not on its step.
+        found = field.prior.solve(gram, moment + gram @ field.theta, field.penalty, choose=choose_penalty)
+        change = blocks.gather(basis.evaluate(found.theta - field.theta))
+        # A constant moves levels and field against each other and is no part of the step; splines sum to one.
+        constant = float(np.average(change, weights=weights)) if free_levels else 0.0
+        shrink = min(1.0, LARGEST_STEP / max(float(np.abs(change - constant).max()), 1e-300))
+        step = shrink * (found.theta - field.theta - constant)
+        moved_f = f + shrink * (change - constant)
+        field = replace(field, theta=field.theta + step, penalty=found.penalty)
+        pull = pull - tied * (touch @ step)[:, None]
+        occam = found.occam
+    moved = levels + pull / known
+    change_of_both = _change(f, moved_f, weights, levels, moved)
+    gain, shift = gain_and_shift(moved_f, field.multiplicative)
+    classes = with_spread(Y, gain, shift, weighted, weighted.sum(axis=0), moved, classes)
+    return field, classes, change_of_both, occam
+
+
+def _change(f: Floats, moved_f: Floats, weights: Floats, levels: Floats, moved: Floats) -> float:
+    spread = float(np.ptp(levels)) or 1.0
+    by_field = np.sqrt(np.average((moved_f - f) ** 2, weights=weights))
+    return float(by_field + np.sqrt(np.mean((moved - levels) ** 2)) / spread)

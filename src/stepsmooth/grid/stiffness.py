@@ -1,0 +1,186 @@
+"""Choosing how stiff the field is, by what it predicts in blocks of space that had no say in it.
+
+In-sample criteria take ever finer knots, because anatomy and texture are smooth, too. A field that has absorbed
+anatomy predicts badly a few centimetres away. So cubes of space are held out, larger than the texture's correlation
+length; field and classes are refitted from the full fit; and the raw voxels of the cubes are scored under the class
+mixture, with the cube's own proportions. The stiffest candidate within one standard error of the best is taken, and
+"no field" is a candidate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepsmooth.grid.blocks import Blocks
+from stepsmooth.grid.classes import Sample, run_em
+from stepsmooth.grid.joint import JointFit, fit_joint
+from stepsmooth.grid.mixture import OUTLIERS, Classes, gain_and_shift
+from stepsmooth.grid.volume import Volume
+from stepsmooth.model.arrays import Floats, Ints
+
+# The side of the cubes, in mm.
+CUBE = 20.0
+N_FOLDS = 5
+# About how many voxels are scored.
+N_SCORED = 60_000
+# A cube's proportions are those of its voxels and of so many that follow the proportions of all.
+PSEUDO_COUNT = 20.0
+N_REFITS, N_CLASS_STEPS, N_SHARE_STEPS = 2, 6, 8
+
+
+@dataclass(frozen=True)
+class ScoredVoxels:
+    """A thinned grid of voxels to score: values (n, p), weights, place on that grid, cube and fold of each."""
+
+    values: Floats
+    weights: Floats
+    place: Ints
+    coordinates: list[Floats]
+    cube: Ints
+    fold: Ints
+
+    @classmethod
+    def of(cls, volume: Volume, cube_side: float) -> "ScoredVoxels":
+        """Return every k-th voxel along each axis, k such that about `N_SCORED` remain."""
+        present = int(np.count_nonzero(volume.present))
+        axes = sum(n > 1 for n in volume.grid[1:])
+        stride = max(int(np.ceil((present / N_SCORED) ** (1.0 / max(axes, 1)))), 1)
+        thin = tuple(slice(None, None, stride if n > 1 else 1) for n in volume.grid[1:])
+        values = volume.values[(slice(None), slice(None), *thin)]
+        where = np.flatnonzero(~np.isnan(values[0]))
+        coordinates = [x[s] for x, s in zip(volume.coordinates(), thin)]
+        shape = values.shape[2:]
+        weights = np.ones(len(where))
+        if volume.weights is not None:
+            weights = volume.weights[(slice(None), *thin)].reshape(-1)[where].astype(np.float64)
+        place = where % int(np.prod(shape))
+        cube, fold = cubes(place, shape, coordinates, cube_side)
+        picked = values.reshape(len(values), -1)[:, where].T.astype(np.float64)
+        return cls(np.ascontiguousarray(picked), weights, place, coordinates, cube, fold)
+
+
+def cubes(place: Ints, shape: tuple[int, ...], coordinates: list[Floats], side: float) -> tuple[Ints, Ints]:
+    """Return the cube of space in which each place of a grid lies, and the fold of that cube.
+
+    The folds run through the cubes like a slanted lattice: no two neighbouring cubes share one.
+    """
+    index = np.unravel_index(place, shape)
+    steps = [np.floor(x / side).astype(np.int64) for x in coordinates]
+    i, j, k = (s[at] for s, at in zip(steps, index))
+    sizes = [int(s.max()) + 1 for s in steps]
+    return (i * sizes[1] + j) * sizes[2] + k, (i + 2 * j + 3 * k) % N_FOLDS
+
+
+@dataclass(frozen=True)
+class StiffnessCurve:
+    """Held-out log density a voxel for each candidate, by how much the best beats it, and that difference's error."""
+
+    knots: list[float]
+    score: Floats
+    behind: Floats
+    error: Floats
+    chosen: int
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values, as `selection_` keeps them; infinite knots stand for no field."""
+        return {
+            "method": "held-out blocks",
+            "knots": np.array(self.knots),
+            "score": self.score,
+            "behind": self.behind,
+            "error": self.error,
+            "chosen": self.knots[self.chosen],
+        }
+
+
+def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0) -> StiffnessCurve:
+    """Return the curve and the choice from each candidate's total score in every cube, stiffest candidate first.
+
+    Parameters
+    ----------
+    knots : list of float, descending; infinite for no field
+    totals : list of (n_cubes,) arrays
+    mass : (n_cubes,) array
+        The weight of the voxels scored in each cube.
+    slack : float
+        Nats a voxel by which a candidate may be behind, besides one standard error.
+    """
+    table = np.array(totals)
+    score = table.sum(axis=1) / mass.sum()
+    best = int(np.argmax(score))
+    behind = score[best] - score
+    # The cubes are the independent units: the error is that of a ratio of sums over them.
+    gap = (table[best] - table) - behind[:, None] * mass
+    n = max(len(mass), 2)
+    error = np.sqrt(n / (n - 1) * np.sum(gap**2, axis=1)) / mass.sum()
+    chosen = int(np.flatnonzero(behind <= error + slack)[0]) if best else best
+    return StiffnessCurve(knots, score, behind, error, chosen)
+
+
+def held_out_score(
+    blocks: Blocks, fit: JointFit, voxels: ScoredVoxels, cube_side: float, *, own_proportions: bool = True
+) -> tuple[Floats, Floats]:
+    """Return the total log density of the voxels in every cube, each held out in its turn, and their weight.
+
+    With `own_proportions` those of a cube are fitted to its voxels, so that anatomy does not count as news. To compare
+    numbers of classes they must not be: the more classes, the more such a fit would flatter.
+
+    The refits start at the full fit: a cold start may end in another basin and ruin the comparison.
+    """
+    block_fold = cubes(blocks.place, blocks.shape, blocks.coordinates, cube_side)[1]
+    n_cubes = int(voxels.cube.max()) + 1
+    total, mass = np.zeros(n_cubes), np.zeros(n_cubes)
+    for fold in range(N_FOLDS):
+        outside = voxels.fold == fold
+        train = block_fold != fold
+        if not outside.any() or outside.all() or not train.any():
+            continue
+        refit = fit_joint(blocks.part(train), fit.field, fit.classes, max_iter=N_REFITS, choose_penalty=False)
+        sample = _under(voxels, refit)
+        wide = Classes(
+            refit.classes.levels,
+            refit.classes.variances * blocks.voxels_per_block,
+            refit.classes.proportions,
+            refit.classes.outlier_density,
+        )
+        classes, _ = run_em(sample.part(np.flatnonzero(~outside)), wide, N_CLASS_STEPS)
+        held = sample.part(np.flatnonzero(outside))
+        density = _densities(held, classes)
+        steps = N_SHARE_STEPS if own_proportions else 1
+        total += _score_cubes(density, classes, held.weights, voxels.cube[outside], n_cubes, steps)
+        mass += np.bincount(voxels.cube[outside], held.weights, minlength=n_cubes)
+    seen = mass > 0.0
+    return total[seen], mass[seen]
+
+
+def _under(voxels: ScoredVoxels, fit: JointFit) -> Sample:
+    f = np.zeros(len(voxels.values))
+    field = fit.field.on(voxels.coordinates)
+    if field.basis is not None:
+        f = field.basis.evaluate(field.theta).reshape(-1)[voxels.place]
+    return Sample(voxels.values, *gain_and_shift(f, field.multiplicative), voxels.weights)
+
+
+def _densities(sample: Sample, classes: Classes) -> Floats:
+    """Return the density of each observation in each class, (n, M)."""
+    log_density = np.zeros((len(sample.Y), classes.count))
+    for k in range(classes.count):
+        error = sample.Y - sample.gain[:, None] * classes.levels[k] - sample.shift[:, None]
+        log_density[:, k] = -0.5 * np.sum(
+            error**2 / classes.variances[k] + np.log(2.0 * np.pi * classes.variances[k]), axis=1
+        )
+    return np.exp(log_density)
+
+
+def _score_cubes(density: Floats, classes: Classes, weights: Floats, cube: Ints, n_cubes: int, steps: int) -> Floats:
+    """Return the total log density in each cube, with its own proportions; with those of all if `steps` is 1."""
+    prior = PSEUDO_COUNT * classes.proportions
+    share = np.tile(classes.proportions, (n_cubes, 1))
+    mixed = np.zeros(len(density))
+    for _ in range(steps):
+        joint = density * share[cube]
+        mixed = (1.0 - OUTLIERS) * joint.sum(axis=1) + OUTLIERS * classes.outlier_density
+        q = weights[:, None] * (1.0 - OUTLIERS) * joint / mixed[:, None]
+        counts = np.stack([np.bincount(cube, q[:, k], minlength=n_cubes) for k in range(q.shape[1])], axis=1)
+        share = (counts + prior) / (counts.sum(axis=1, keepdims=True) + PSEUDO_COUNT)
+    return np.bincount(cube, weights * np.log(mixed), minlength=n_cubes).astype(np.float64)

@@ -1,0 +1,101 @@
+"""The Potts sweeps against a slow reference, and the strength that labels show."""
+
+import numba
+import numpy as np
+import pytest
+
+from stepsmooth.grid.closing import Emission, label_voxels
+from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.partial import Components
+from stepsmooth.grid.potts import Neighbours, estimate_strength, potts_labels, sweep_labels
+
+LEVELS = np.array([[1.0], [1.6], [2.4]])
+
+
+@pytest.fixture
+def scene(patches, volume_of):
+    image, labels, f = patches(shape=(13, 12, 11), noise=0.4, patch=4)
+    classes = Classes(LEVELS, np.full((3, 1), 0.16), np.array([0.5, 0.2, 0.3]), 1.0)
+    mask = np.ones(image.shape, dtype=bool)
+    mask[:2, :3] = False
+    volume = volume_of(image, mask)
+    emission = Emission.of(Components.pure(classes))
+    return volume, f.astype(np.float32), emission, labels
+
+
+def slow_sweep(volume, f, emission, labels, neighbours, strength):
+    """One voxel at a time, in the same order of colours."""
+    labels = labels.copy()
+    shape = labels.shape[1:]
+    for colour in np.ndindex(2, 2, 2):
+        for at in np.ndindex(*shape):
+            if tuple(a % 2 for a in at) != colour or labels[(0, *at)] < 0:
+                continue
+            y = volume.values[(0, 0, *at)]
+            mean = np.exp(f[at]) * emission.levels[:, 0]
+            score = emission.logs - emission.precision[:, 0] * (y - mean) ** 2
+            for offset, weight in zip(neighbours.offsets, neighbours.weights):
+                there = tuple(np.add(at, offset))
+                if all(0 <= a < n for a, n in zip(there, shape)) and labels[(0, *there)] >= 0:
+                    score[labels[(0, *there)]] += strength * weight
+            labels[(0, *at)] = np.argmax(score)
+    return labels
+
+
+def test_a_sweep_equals_the_slow_one(scene):
+    volume, f, emission, _ = scene
+    neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 2.0))
+    start, _ = label_voxels(volume, f, True, emission)
+    swept = start.copy()
+    changed = sweep_labels(volume, f, True, emission, swept, neighbours, 4.0, sweeps=1)
+    np.testing.assert_array_equal(swept, slow_sweep(volume, f, emission, start, neighbours, 4.0))
+    assert changed == np.sum(swept != start)
+
+
+def test_labels_and_margins_are_those_of_the_posterior(scene):
+    volume, f, emission, _ = scene
+    labels, margin = label_voxels(volume, f, True, emission)
+    y = volume.values[0, 0].astype(float)
+    score = emission.logs - emission.precision[:, 0] * (y[..., None] - np.exp(f)[..., None] * LEVELS[:, 0]) ** 2
+    q = np.exp(score) / np.exp(score).sum(axis=-1, keepdims=True)
+    inside = ~np.isnan(y)
+    np.testing.assert_array_equal(labels[0][inside], q[inside].argmax(axis=-1))
+    ordered = np.sort(q[inside], axis=-1)
+    np.testing.assert_allclose(margin[0][inside], ordered[:, -1] - ordered[:, -2], atol=1e-5)
+    assert np.all(labels[0][~inside] == -1)
+    assert np.all(np.isnan(margin[0][~inside]))
+
+
+def test_neighbours_help(scene):
+    volume, f, emission, truth = scene
+    start, _ = label_voxels(volume, f, True, emission)
+    labels, strength = potts_labels(volume, f, True, emission, start, Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0)))
+    inside = start[0] >= 0
+    assert strength > 1.0
+    assert np.mean(labels[0][inside] == truth[inside]) > np.mean(start[0][inside] == truth[inside]) + 0.05
+
+
+def test_labels_do_not_depend_on_threads(scene):
+    volume, f, emission, _ = scene
+    neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0))
+    found = []
+    for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+        before = numba.get_num_threads()
+        numba.set_num_threads(threads)
+        start, margin = label_voxels(volume, f, True, emission)
+        found.append((*potts_labels(volume, f, True, emission, start, neighbours), margin))
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][2], found[1][2])
+
+
+def test_a_far_neighbour_weighs_less():
+    weights = Neighbours.of((5, 5, 5), (1.0, 1.0, 3.0))
+    along = {tuple(o): w for o, w in zip(weights.offsets.tolist(), weights.weights)}
+    assert along[(1, 0, 0)] > 100.0 * along[(0, 0, 1)]
+    assert weights.weights.sum() == pytest.approx(1.0)
+
+
+def test_labels_without_order_have_no_strength():
+    labels = np.random.default_rng(0).integers(3, size=(1, 30, 30, 10)).astype(np.int16)
+    assert estimate_strength(labels, Neighbours.of((30, 30, 10), (1.0, 1.0, 1.0)), 3) <= 0.5
