@@ -14,7 +14,7 @@ N_COMPARE = 800
 N_FOLLOW = 4_000
 N_FIT = 20_000
 # Of so many starts all chains are tried; so many different ones are followed, so many kept, so many finished.
-N_SCORED = 80
+N_SCORED = 40
 N_FOLLOWED = 10
 N_KEPT = 6
 N_FINISHED = 4
@@ -98,6 +98,8 @@ def climb(
             settled = True
             break
         last = found.loglik
+        if iteration + 1 == max_iter:
+            break  # parameters that no pass will look at
         theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau and signal.tau is None)
     assert best is not None
     return in_order(replace(best, history=tuple(history), converged=settled))
@@ -163,7 +165,8 @@ def _followed(
         if n_levels > 2:
             chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
         # Each start with a chain that lasts and, if there is one, a chain that does not; the best with all.
-        first = _scored(compare, [replace(theta, transition=chain) for theta in candidates for chain in chains[::3]])
+        brief = middle(compare, N_COMPARE // 2)
+        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in chains[::3]])
         best = {(id(theta.levels), theta.tau, theta.noise): theta for theta in first[:N_SCORED]}
         candidates = [replace(theta, transition=chain) for theta in best.values() for chain in chains]
     order = _scored(compare, candidates)
@@ -186,7 +189,7 @@ def lengthened(signal: Signal, short: Signal, solution: Solution, structure: Str
     if short is signal:
         return solution
     theta = replace(_rescaled(solution.theta, short, signal), start=None)
-    return climb(signal, theta, solution.prior, structure, max_iter=3, tol=1e-6 * len(signal))
+    return climb(signal, theta, solution.prior, structure, max_iter=3)
 
 
 def middle(signal: Signal, most: int) -> Signal:
