@@ -23,6 +23,7 @@ NAMES = (
     "scattered",
     "connectivity",
     "certificate",
+    "spectral",
     "altmin_accuracy",
     "joint_accuracy",
     "joint_segments",

@@ -2,7 +2,8 @@
 
 The traces (Deep-Channel, 99,999 samples each) lie in `ion_channel` of the folder that STEPSMOOTH_DATA names. They were
 used for tuning: the figures say what was reached on them, not what to expect of others. The true f and levels are those
-that the true labels imply, by turns; the oracles know them, one pointwise, one with the true chain.
+that the true labels imply, by turns; the oracles know them, one pointwise, one with the true chain. Stretches of each
+trace, scored apart and without a claim, show how much hangs on the piece at hand.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 TRACES = ("drift_985", "drift_986")
 LADDER, DEFAULT = "joint, ladder, Markov", "joint, default"
 ONE_BY_ONE, ALONG = "oracle, pointwise", "oracle, forward-backward"
-M = 6
+QUICK = STRETCH = 20_000  # samples
 TUNED = "These two traces were used for tuning: fresh ones may come out worse."
 ABSENT = "Left out: STEPSMOOTH_DATA does not name a folder that holds ion_channel/{}.npz."
 
@@ -49,11 +50,22 @@ def with_truth(x: np.ndarray, y: np.ndarray, labels: np.ndarray, turns: int = 5)
     return StepSignal(x, y, labels, levels, smooth, noise)
 
 
-def read(path: Path, *, every: int = 1) -> StepSignal:
-    """Read a trace, whole or every so many samples."""
+def read(path: Path, most: int | None = None) -> StepSignal:
+    """Read a trace, or the first samples of it."""
     with np.load(path) as kept:
-        x, y, z = (np.asarray(kept[key])[::every] for key in ("time", "current", "open_channels"))
+        x, y, z = (np.asarray(kept[key])[:most] for key in ("time", "current", "open_channels"))
     return with_truth(x.astype(np.float64), y.astype(np.float64), z.astype(np.int64))
+
+
+def stretches(data: StepSignal) -> dict[str, StepSignal]:
+    """Cut a trace; a stretch that lacks a level, whose labels would have other numbers, is left out."""
+    out: dict[str, StepSignal] = {}
+    for begin in range(0, len(data.y) - STRETCH // 2, STRETCH):
+        part = slice(begin, begin + STRETCH)
+        if len(np.unique(data.labels[part])) == len(data.levels):
+            words = f"from {begin:,} to {min(begin + STRETCH, len(data.y)):,}"
+            out[words] = with_truth(data.x[part], data.y[part], data.labels[part])
+    return out
 
 
 def true_chain(data: StepSignal) -> tuple[np.ndarray, np.ndarray]:
@@ -102,10 +114,11 @@ def peers_of(n_levels: int) -> dict[str, LabelsOf]:
     }
 
 
-def rows_of(name: str, data: StepSignal, repeat: int) -> list[Row]:
-    """Score every method on one trace; of our own fits, which do not change, the best CPU time counts."""
+def rows_of(name: str, data: StepSignal, repeat: int = 1, *, peers: bool = True) -> list[Row]:
+    """Score methods on one trace; of our own fits, which do not change, the best CPU time counts."""
     m = len(data.levels)
-    scores = score(data, ours(m) | peers_of(m))
+    others = {k: v for k, v in peers_of(m).items() if peers or k == ALONG}
+    scores = score(data, ours(m) | others)
     for method, labels_of in ours(m).items():
         for _ in range(repeat - 1):
             again = score(data, {method: labels_of})[method]
@@ -152,9 +165,13 @@ def run(settings: Settings) -> Result:
             continue
         settings.say(f"{name}: every method")
         warm()
-        own = rows_of(name, read(path, every=10 if settings.quick else 1), 1 if settings.quick else 3)
+        data = read(path, QUICK if settings.quick else None)
+        own = rows_of(name, data, 1 if settings.quick else 3)
         rows += own
         claims += claims_of(name, own)
+        for words, piece in ({} if settings.quick else stretches(data)).items():
+            settings.say(f"{name}, {words}")
+            rows += rows_of(f"{name}, {words}", piece, peers=False)
     if rows:
         notes.append(TUNED)
     columns = ("trace", "method", "accuracy", "in_order", "level_deviation", "cpu_s")

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 # Labels in level order, or an object with more: `Answer`, or what a peer returns.
 LabelsOf = Callable[["StepSignal"], Any]
 COLUMNS = (
-    "cell", "method", "accuracy", "se", "in_order", "all_right", "level_deviation", "calibration_error",
-    "minus_altmin", "datasets", "cpu_s",
+    "cell", "method", "accuracy", "se", "in_order", "all_right", "level_dev", "ece", "vs_altmin", "datasets", "cpu_s",
 )  # fmt: skip
 BOTH = {"accuracy": "accuracy", "in_order": "accuracy in level order"}  # columns that claims about accuracy are made of
 
@@ -96,9 +95,9 @@ def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
                 "cpu_s": np.median([r["cpu_s"] for r in own]),
             }
             if "level_deviation" in own[0]:
-                row["level_deviation"] = np.mean([r["level_deviation"] for r in own])
+                row["level_dev"] = np.mean([r["level_deviation"] for r in own])
             if "bins" in own[0]:
-                row["calibration_error"] = calibration(scores, name)
+                row["ece"] = calibration(scores, name)
         rows.append(row)
     return rows
 

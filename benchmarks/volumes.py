@@ -147,7 +147,9 @@ def run(settings: Settings) -> Result:
         if case.name in MEMORY and not settings.quick and wanted(OURS, settings):
             for method, peak in peaks(case, settings).items():
                 for row in rows:
-                    if row["case"] == case.name and str(row["method"]).startswith(method) and peak is not None:
+                    # The field alone was measured, so N4's figure stands for whatever clusters after it.
+                    measured = row["method"] == method or str(row["method"]).startswith(f"{method} + ")
+                    if row["case"] == case.name and measured and peak is not None:
                         row["peak_mb"] = peak
         if not settings.quick:
             claims += case.claims(partial(find, rows), lambda method: wanted(method, settings))

@@ -13,7 +13,7 @@ import stepsmooth
 from stepsmooth.cli import app
 
 mpl.use("Agg")
-PICTURES = ("decomposition.png", "lasting.png", "scattered.png")
+PICTURES = ("decomposition.png", "lasting.png", "scattered.png", "head.png")
 
 
 def run(*arguments):
@@ -58,13 +58,16 @@ def test_the_demo_beats_its_rivals_and_comes_near_the_best_possible(told):
     done, _ = told
     shares = [[float(s) for s in re.findall(r"([\d.]+)%", line)] for line in done.stdout.splitlines()]
     lines = done.stdout.splitlines()
-    (ours, rival), (joint, altmin), (scattered,) = (s for s, line in zip(shares, lines) if "labels right" in line)
+    found = [s for s, line in zip(shares, lines) if "labels right" in line]
+    (ours, rival), (joint, altmin), (scattered,), (head, clusters) = found
     best_line, best_chain, best_plane = (s[0] for s, line in zip(shares, lines) if "Whoever" in line)
     assert rival < 75 < ours
     assert ours > best_line - 1.5
     assert altmin < 75 < joint
     assert joint > best_chain - 1.5
     assert scattered > best_plane - 2
+    assert clusters < 75 < head
+    assert head > 99
 
 
 def test_help_explains_itself_with_an_example():

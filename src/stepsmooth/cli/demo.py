@@ -1,4 +1,4 @@
-"""``stepsmooth demo``: three decompositions with a known answer, in words and in pictures."""
+"""``stepsmooth demo``: four decompositions with a known answer, in words and in pictures."""
 
 from pathlib import Path
 from time import perf_counter
@@ -28,24 +28,25 @@ class Timed(NamedTuple):
 
 
 def demo(out: Out = Path("demo")) -> None:
-    """Decompose three data sets whose answer is known, and show how close the answer comes.
+    """Decompose four data sets whose answer is known, and show how close the answer comes.
 
     First the paper's model, a sine wave with three levels and noise, beside a k-means of y alone; then the same
     with labels that last, by the joint solver beside AltMin; then points scattered over a checkerboard that a hill
-    hides. Numbers are printed, pictures are written.
+    hides; then a slice of a head under a bias field. Numbers are printed, pictures are written.
 
     Example:  stepsmooth demo --out demo
     """
     folder = output_folder(out)
-    with progress(total=5) as steps:
+    with progress(total=6) as steps:
         steps.begin("Importing numerics")
         import matplotlib as mpl
 
         mpl.use("Agg")  # files only: no window system is asked for
+        from stepsmooth.cli.head import head_slice, tell_head, timed_head
         from stepsmooth.cli.scattered import scattered_points
         from stepsmooth.datasets import make_markov_steps, make_sine_steps
         from stepsmooth.peers import kmeans_levels
-        from stepsmooth.report import DecompositionDisplay, contrast_figure, save_figure
+        from stepsmooth.report import DecompositionDisplay, ImageDisplay, contrast_figure, save_figure
 
         steps.begin("Decomposing a signal (compiling, the first time)")
         signal = make_sine_steps(1_000, 3, 3, noise_variance=0.05, random_state=0)
@@ -62,6 +63,10 @@ def demo(out: Out = Path("demo")) -> None:
         points = scattered_points(random_state=0)
         plane = timed_fit(points)
 
+        steps.begin("Decomposing a slice of a head (compiling, the first time)")
+        head = head_slice()
+        brain, seconds = timed_head(head)
+
         steps.begin("Drawing")
         figures = {
             "decomposition.png": contrast_figure(
@@ -69,6 +74,7 @@ def demo(out: Out = Path("demo")) -> None:
             ),
             "lasting.png": contrast_figure(chain.model, lasting.X, lasting.y, rival=beside, name=ALTMIN, truth=lasting),
             "scattered.png": DecompositionDisplay.from_estimator(plane.model, points.X, points.y, truth=points).figure_,
+            "head.png": ImageDisplay.from_estimator(brain, head.image, truth=head).figure_,
         }
         try:
             written = [save_figure(figure, folder / name, colours=256) for name, figure in figures.items()]
@@ -79,6 +85,7 @@ def demo(out: Out = Path("demo")) -> None:
     tell(console, "A sine wave with three levels (the paper's model)", signal, line, rival, KMEANS)
     tell(console, "The same with labels that last, by the joint solver", lasting, chain, beside, ALTMIN)
     tell(console, "Points scattered over a checkerboard, under a hill", points, plane)
+    tell_head(console, head, brain, seconds)
     console.print("Pictures: " + ", ".join(str(path) for path in written), soft_wrap=True, markup=False)
 
 

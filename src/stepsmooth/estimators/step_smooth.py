@@ -50,11 +50,13 @@ class StepSmooth(BaseEstimator):
         `"auto"`: the spline on a line, Matern elsewhere.
     tau : float, "gcv", "cv", "reml" or "auto", default="auto"
         The weight of |f|^2 in the objective, in the units of x; or how to choose it, over effective degrees of
-        freedom. `"auto"` is `"gcv"`.
+        freedom. `"auto"`: joint by likelihood, AltMin by `"gcv"`.
     solver : {"auto", "altmin", "joint"}, default="auto"
         `"altmin"`: the paper's alternation. `"joint"`, for spline and min kernel on a line: labels are decided together
         with f and the parameters by a search over label histories (see `stepsmooth.line`); it needs fewer points,
-        stands labels that last, and knows priors, ladders and outliers. `"auto"` is `"altmin"`.
+        stands labels that last, and knows priors, ladders and outliers. `"auto"`: joint on a line, unless a parameter
+        is one of AltMin's (another kernel, `tau` by "gcv", "cv" or "reml", `start`, `n_init`, `callback`,
+        `field="per_channel"`, `n_levels="cv"`); AltMin elsewhere.
     start : {"auto", "smooth", "kmeans"} or array of labels, default="auto"
         `"smooth"`: smooth y first, then find levels (the paper's one-step order); `"kmeans"`: levels of y first.
         `"auto"` is `"smooth"`.

@@ -1,17 +1,25 @@
-"""Pictures of a fitted decomposition."""
+"""Pictures of a fitted decomposition, and of the theory that says whether to trust it."""
 
 from stepsmooth.report.amplitude import AmplitudeDisplay
+from stepsmooth.report.certificate import CertificateDisplay
 from stepsmooth.report.contrast import contrast_figure
 from stepsmooth.report.display import DecompositionDisplay
 from stepsmooth.report.dwell import DwellDisplay
+from stepsmooth.report.graphs import GraphDisplay
+from stepsmooth.report.image_display import ImageDisplay
 from stepsmooth.report.residuals import ResidualDisplay
 from stepsmooth.report.saving import save_figure
+from stepsmooth.report.spectra import SpectralDisplay
 
 __all__ = [
     "AmplitudeDisplay",
+    "CertificateDisplay",
     "DecompositionDisplay",
     "DwellDisplay",
+    "GraphDisplay",
+    "ImageDisplay",
     "ResidualDisplay",
+    "SpectralDisplay",
     "contrast_figure",
     "save_figure",
 ]

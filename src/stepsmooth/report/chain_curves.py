@@ -76,7 +76,7 @@ def chain_curves(
     --------
     >>> curves = chain_curves([0.5, 1.0], n=100, sizes=[100, 400], chains=20)
     >>> {scaling: float(curves.slopes(scaling)[1].round(2)) for scaling in curves.residual}  # no chance at p = 1
-    {'K/n': -1.53, 'K': -1.04}
+    {'K/n': -1.55, 'K': -1.02}
     """
     if len(set(sizes)) < 2:
         raise ValueError(f"sizes must hold at least two different numbers of points; found {list(sizes)}.")

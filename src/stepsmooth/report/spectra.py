@@ -138,6 +138,7 @@ class SpectralDisplay:
         ax.set_ylabel("energy at eigenvalues above t")
         entitle(ax, "Survival function S(t)", f"n = {c.n:,}")
         words = f"dark: calm chains, p = {c.switching.min():g}\nlight: rough ones, p = {c.switching.max():g}"
+        words += "\nbands: 95 % of the chains"
         ax.text(1.0, 0.97, words, transform=ax.transAxes, ha="right", va="top", fontsize=8.0, linespacing=1.5)
 
     def _draw_decay(self, ax: "Axes", scaling: str) -> None:
