@@ -217,8 +217,8 @@ def run(settings: Settings) -> Result:
     noisy = [find(rows, "ece", cell=c.name, method=JOINT) for c in scored if c.noise_variance > 0]
     known = [error for error in noisy if error is not None]
     notes = [
-        "n = 25: reported, nothing claimed. level_dev: largest deviation of a level. ece: expected calibration error, in "
-        "level order. vs_altmin: mean paired difference in accuracy."
+        "n = 25: reported, nothing claimed. level_dev: largest deviation of a level. ece: expected calibration error, "
+        "in level order. vs_altmin: mean paired difference in accuracy."
     ]
     if known:
         notes.append(f"Calibration error of single noisy cells: mean {np.mean(known):.3f}, largest {max(known):.3f}.")
