@@ -27,6 +27,8 @@ NEIGHBOURLY = (0.4, 0.1)
 # this many nats a point and step.
 HOPELESS = 30.0
 TOLERANCE = 1e-5
+# A long signal has settled when a step gains less than so many nats a point.
+SETTLED = 1e-4
 # f is tried this many times stiffer and rougher.
 TAU_STEPS = (30.0, 1.0 / 30.0)
 # Levels are expected at least so many noise sds apart, give or take a factor exp(SD); overlap costs some nats at the
@@ -189,7 +191,8 @@ def lengthened(signal: Signal, short: Signal, solution: Solution, structure: Str
     if short is signal:
         return solution
     theta = replace(_rescaled(solution.theta, short, signal), start=None)
-    return climb(signal, theta, solution.prior, structure, max_iter=3)
+    # Its parameters were fitted to thousands of points: what the rest adds is settled by a few steps.
+    return climb(signal, theta, solution.prior, structure, max_iter=10, tol=SETTLED * len(signal))
 
 
 def middle(signal: Signal, most: int) -> Signal:
