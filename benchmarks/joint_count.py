@@ -16,7 +16,7 @@ import numpy as np
 
 from .harness import SEED, Row, Settings, attempt, find
 from .joint_accuracy import JOINT
-from .labels import asked_for, score_all
+from .labels import asked_for, score_all, summarise
 from .tables import Claim, Result
 
 if TYPE_CHECKING:
@@ -96,24 +96,18 @@ def task(cell: Cell, number: int) -> dict[str, Row]:
 
 def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
     """One row per method, with the share that was right over all, by true number, and too many or too few."""
-    rows: list[Row] = []
-    for name in scores[0]:
-        own = [s[name] for s in scores]
-        failed = [r for r in own if "error" in r]
-        row: Row = {**keys, "method": name, "datasets": len(own)}
-        if failed:
-            row["error"] = f"{len(failed)} of {len(own)} failed, first: {failed[0]['error']}"
-        else:
-            true, found = (np.array([r[key] for r in own], dtype=int) for key in ("true", "found"))
-            row |= {
-                "right": np.mean(true == found),
-                "too_few": np.mean(found < true),
-                "too_many": np.mean(found > true),
-            }
-            row |= {f"right_of_{m}": np.mean(found[true == m] == m) for m in COUNTS if m in true}
-            row["cpu_s"] = np.median([float(str(r["cpu_s"])) for r in own])
-        rows.append(row)
-    return rows
+
+    def figures(_: str, own: list[Row]) -> Row:
+        true, found = (np.array([r[key] for r in own], dtype=int) for key in ("true", "found"))
+        return {
+            "right": np.mean(true == found),
+            "too_few": np.mean(found < true),
+            "too_many": np.mean(found > true),
+            **{f"right_of_{m}": np.mean(found[true == m] == m) for m in COUNTS if m in true},
+            "cpu_s": np.median([float(str(r["cpu_s"])) for r in own]),
+        }
+
+    return summarise(keys, scores, figures)
 
 
 def run(settings: Settings) -> Result:

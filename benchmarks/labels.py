@@ -76,8 +76,8 @@ def score_all(task: Callable[[int], dict[str, Row]], count: int, settings: Setti
         return list(Parallel(n_jobs=settings.jobs)(delayed(task)(i) for i in range(count)))
 
 
-def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
-    """One row per method; a method that failed on any dataset says how often and why."""
+def summarise(keys: Row, scores: list[dict[str, Row]], figures: Callable[[str, list[Row]], Row]) -> list[Row]:
+    """One row per method, with these figures; a method that failed on any dataset says how often and why."""
     rows: list[Row] = []
     for name in scores[0]:
         own = [s[name] for s in scores]
@@ -86,20 +86,30 @@ def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
         if failed:
             row["error"] = f"{len(failed)} of {len(own)} failed, first: {failed[0]['error']}"
         else:
-            matched = np.array([r["matched"] for r in own], dtype=float)
-            row |= {
-                "accuracy": matched.mean(),
-                "se": matched.std(ddof=1) / math.sqrt(len(matched)),
-                "in_order": np.mean([r["in_order"] for r in own]),
-                "all_right": np.mean(matched == 1.0),
-                "cpu_s": np.median([r["cpu_s"] for r in own]),
-            }
-            if "level_deviation" in own[0]:
-                row["level_dev"] = np.mean([r["level_deviation"] for r in own])
-            if "bins" in own[0]:
-                row["ece"] = calibration(scores, name)
+            row |= figures(name, own)
         rows.append(row)
     return rows
+
+
+def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
+    """One row per method, with its accuracy and what else its answers allow to say."""
+
+    def figures(name: str, own: list[Row]) -> Row:
+        matched = np.array([r["matched"] for r in own], dtype=float)
+        row: Row = {
+            "accuracy": matched.mean(),
+            "se": matched.std(ddof=1) / math.sqrt(len(matched)),
+            "in_order": np.mean([r["in_order"] for r in own]),
+            "all_right": np.mean(matched == 1.0),
+            "cpu_s": np.median([r["cpu_s"] for r in own]),
+        }
+        if "level_deviation" in own[0]:
+            row["level_dev"] = np.mean([r["level_deviation"] for r in own])
+        if "bins" in own[0]:
+            row["ece"] = calibration(scores, name)
+        return row
+
+    return summarise(keys, scores, figures)
 
 
 def calibration(scores: list[dict[str, Row]], method: str) -> float | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from stepsmooth.metrics import field_rmse, label_accuracy, level_deviation, ordered_accuracy
 
 from .harness import Row
+from .labels import summarise
 from .volume_cases import Task
 from .volume_methods import Answer
 
@@ -73,16 +72,10 @@ def score(task: Task, answer: Answer) -> Row:
 
 
 def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
-    """One row per method: means over the images; a method that failed says how often and why."""
-    rows: list[Row] = []
-    for name in scores[0]:
-        own = [s[name] for s in scores]
-        row: Row = {**keys, "method": name, "datasets": len(own)}
-        failed = [r for r in own if "error" in r]
-        if failed:
-            row["error"] = f"{len(failed)} of {len(own)} failed, first: {failed[0]['error']}"
-            rows.append(row)
-            continue
+    """One row per method: means over the images."""
+
+    def figures(_: str, own: list[Row]) -> Row:
+        row: Row = {}
         for column in dict.fromkeys(c for r in own for c in r):
             values = [r[column] for r in own if column in r]
             if column == "dice":
@@ -95,7 +88,6 @@ def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
                 row["converged"] = bool(all(values))
             else:
                 row[column] = float(np.mean(values))
-        if len(own) > 1 and "accuracy" in own[0]:
-            row["se"] = float(np.std([float(str(r["accuracy"])) for r in own], ddof=1) / math.sqrt(len(own)))
-        rows.append(row)
-    return rows
+        return row
+
+    return summarise(keys, scores, figures)

@@ -11,10 +11,10 @@ import numpy as np
 
 from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
+from stepsmooth.line.independence import is_independent
 from stepsmooth.line.maximise import Structure, profile
 from stepsmooth.line.search import N_FIT, Solution, climb, in_order, lengthened, middle, ranked, search
 from stepsmooth.line.smoother import LineSmoother
-from stepsmooth.line.variogram import is_independent
 from stepsmooth.model.arrays import Floats, Ints
 
 # Two labellings are tied if their scores differ by less than this many nats and their labels at this share of points.

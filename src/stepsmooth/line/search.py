@@ -167,8 +167,8 @@ def _followed(
         if n_levels > 2:
             chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
         # Each start with a chain that lasts and, if there is one, a chain that does not; the best with all.
-        brief = middle(compare, N_COMPARE // 2)
-        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in chains[::3]])
+        brief, probes = middle(compare, N_COMPARE // 2), [chains[0], *chains[len(SWITCHING) : len(SWITCHING) + 1]]
+        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in probes])
         best = {(id(theta.levels), theta.tau, theta.noise): theta for theta in first[:N_SCORED]}
         candidates = [replace(theta, transition=chain) for theta in best.values() for chain in chains]
     order = _scored(compare, candidates)

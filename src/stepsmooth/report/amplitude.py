@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from stepsmooth.estimators.recording import Recording, read_recording
 from stepsmooth.model.arrays import Anything, Floats
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.lettering import spread
 from stepsmooth.report.naming import level_values, with_unit
 from stepsmooth.report.palette import GREY, INK, TYPOGRAPHY, level_colours
@@ -70,8 +70,8 @@ class AmplitudeDisplay:
         ----------
         estimator : StepSmooth
             Fitted on one axis.
-        X, y : arrays
-            The data given to ``fit``.
+        X, y : arrays, optional
+            The data given to ``fit``, by default those that the estimator keeps.
         unit : str
             The unit of y, such as ``"pA"``.
         axes : array-like of matplotlib.axes.Axes, optional
@@ -102,7 +102,7 @@ class AmplitudeDisplay:
 
         count = self.recording.steps.shape[1]
         with mpl.rc_context(TYPOGRAPHY):
-            self.axes_ = _as_blocks(_layout(count) if axes is None else axes, 1, count)[0]
+            self.axes_ = as_blocks(_layout(count) if axes is None else axes, 1, count)[0]
             self.figure_ = self.axes_[0].get_figure(root=True)
             for channel, ax in enumerate(self.axes_):
                 self._draw(ax, channel)

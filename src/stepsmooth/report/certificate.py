@@ -9,7 +9,7 @@ from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.report.certificate_line import draw_on_line, line_panels
 from stepsmooth.report.certificate_map import Plane, draw_on_plane
 from stepsmooth.report.certificate_words import drawn_points, first_column, one_column, sign_premise
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.palette import TYPOGRAPHY
 from stepsmooth.topology import Certificate, Lattice
 
@@ -175,7 +175,7 @@ class CertificateDisplay:
         with mpl.rc_context(TYPOGRAPHY):
             if own:
                 axes = self._line_layout() if on_line else self._map_layout(count)
-            self.axes_ = _as_blocks(axes, 1, count)[0]
+            self.axes_ = as_blocks(axes, 1, count)[0]
             self.figure_ = self.axes_[0].get_figure(root=True)
             if on_line:
                 draw_on_line(

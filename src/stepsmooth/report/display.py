@@ -105,9 +105,10 @@ class DecompositionDisplay:
         ----------
         estimator : StepSmooth
             A fitted estimator.
-        X : array-like, shape (n, 1) or (n, 2), or (n,)
-            The X given to ``fit``; of more columns, the one or two that are to be drawn.
-        y : array-like, shape (n,) or (n, p)
+        X : array-like, shape (n, 1) or (n, 2), or (n,), optional
+            The X given to ``fit``, by default the one that the estimator keeps; of more columns, the one or two that
+            are to be drawn.
+        y : array-like, shape (n,) or (n, p), optional
             The y given to ``fit``.
         axes : array-like of matplotlib.axes.Axes, optional
             The axes to draw into, in the order of `axes_`; a new figure by default.
@@ -156,7 +157,7 @@ class DecompositionDisplay:
         with mpl.rc_context(TYPOGRAPHY):
             if axes is None:
                 axes = line_layout(len(channels)) if on_line else map_layout(len(channels))
-            self.axes_ = _as_blocks(axes, len(channels), 5 if on_line else 4)
+            self.axes_ = as_blocks(axes, len(channels), 5 if on_line else 4)
             self.figure_ = self.axes_[0, 0].get_figure(root=True)
             for block, channel in zip(self.axes_, channels):
                 (draw_line if on_line else draw_maps)(block, channel)
@@ -176,7 +177,7 @@ def _training_data(X: Anything, y: Anything, n: int) -> tuple[Floats, Floats]:
     return X, y
 
 
-def _as_blocks(axes: Anything, channels: int, panels: int) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
+def as_blocks(axes: Anything, channels: int, panels: int) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
     """Arrange the axes as one row of panels per channel."""
     array = np.asarray(axes, dtype=object)
     if array.size != panels * channels:

@@ -9,7 +9,7 @@ from stepsmooth.estimators.events import events
 from stepsmooth.estimators.recording import read_recording
 from stepsmooth.model.arrays import Anything, Floats
 from stepsmooth.report.channel import level_text
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.dwell_bins import PER_DECADE, dwell_edges, exponential_density, geometric_density, log_histogram
 from stepsmooth.report.naming import level_values, with_unit
 from stepsmooth.report.palette import INK, TYPOGRAPHY, level_colours
@@ -99,8 +99,8 @@ class DwellDisplay:
         ----------
         estimator : StepSmooth
             Fitted on one axis.
-        X, y : arrays
-            The data given to ``fit``.
+        X, y : arrays, optional
+            The data given to ``fit``, by default those that the estimator keeps.
         gap, min_dwell
             As in :func:`stepsmooth.events`.
         unit : str
@@ -143,7 +143,7 @@ class DwellDisplay:
         count = len(self.levels)
         with mpl.rc_context(TYPOGRAPHY):
             own = axes is None
-            self.axes_ = _as_blocks(_layout(count) if own else axes, 1, count)[0]
+            self.axes_ = as_blocks(_layout(count) if own else axes, 1, count)[0]
             self.figure_ = self.axes_[0].get_figure(root=True)
             complete = self.events[self.events["complete"]]
             edges = dwell_edges(complete["dwell"], self.step) if len(complete) else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from stepsmooth.model.arrays import Anything
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.graph_data import CloudGraphs, cloud_graphs
 from stepsmooth.report.graph_page import graph_page
 from stepsmooth.report.graph_panels import draw_clusters, draw_neighbors
@@ -115,7 +115,7 @@ class GraphDisplay:
                 figure = plt.figure(figsize=(9.4, float(np.clip(4.6 * height / width, 2.2, 6.0)) + 0.6))
                 figure.set_layout_engine("constrained", w_pad=0.08)
                 axes = figure.subplots(1, 2, sharex=True, sharey=True)
-            self.axes_ = _as_blocks(axes, 1, 2)[0]
+            self.axes_ = as_blocks(axes, 1, 2)[0]
             self.figure_ = self.axes_[0].get_figure(root=True)
             draw_neighbors(self.axes_[0], self.graphs, plane)
             draw_clusters(self.axes_[1], self.graphs, plane, self.names)

@@ -6,7 +6,7 @@ import numpy as np
 
 from stepsmooth.estimators.recording import Recording, read_recording
 from stepsmooth.model.arrays import Anything
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.palette import TYPOGRAPHY
 from stepsmooth.report.residual_panels import draw_along, draw_correlation, draw_quantiles, draw_spread
 
@@ -75,8 +75,8 @@ class ResidualDisplay:
         ----------
         estimator : StepSmooth
             Fitted on one axis.
-        X, y : arrays
-            The data given to ``fit``.
+        X, y : arrays, optional
+            The data given to ``fit``, by default those that the estimator keeps.
         n_lags : int
             Lags of the autocorrelation.
         unit, y_unit : str
@@ -109,7 +109,7 @@ class ResidualDisplay:
 
         count = self.recording.steps.shape[1]
         with mpl.rc_context(TYPOGRAPHY):
-            self.axes_ = _as_blocks(_layout(count) if axes is None else axes, count, 4)
+            self.axes_ = as_blocks(_layout(count) if axes is None else axes, count, 4)
             self.figure_ = self.axes_[0, 0].get_figure(root=True)
             for channel, (along, quantiles, correlation, spread) in enumerate(self.axes_):
                 name = f", channel {channel}" if count > 1 else ""

@@ -8,7 +8,7 @@ from matplotlib.ticker import LogFormatterMathtext, LogLocator
 
 from stepsmooth.model.arrays import Anything, Floats
 from stepsmooth.report.chain_curves import SIZES, SWITCHING, ChainCurves, chain_curves
-from stepsmooth.report.display import _as_blocks
+from stepsmooth.report.display import as_blocks
 from stepsmooth.report.lettering import entitle, spread
 from stepsmooth.report.palette import GREY, INK, TYPOGRAPHY, ordered_colours
 from stepsmooth.report.scales import logarithmic_x
@@ -111,7 +111,7 @@ class SpectralDisplay:
                 figure.set_layout_engine("constrained", w_pad=0.08)
                 axes = figure.subplots(1, 3, width_ratios=[1.15, 1, 1])
                 axes[2].sharey(axes[1])
-            self.axes_ = _as_blocks(axes, 1, len(PANELS))[0]
+            self.axes_ = as_blocks(axes, 1, len(PANELS))[0]
             self.figure_ = self.axes_[0].get_figure(root=True)
             self._draw_survival(self.axes_[0])
             for ax, scaling in zip(self.axes_[1:], PANELS[1:]):
