@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -88,6 +90,8 @@ def summary(keys: Row, scores: list[dict[str, Row]]) -> list[Row]:
                 row["converged"] = bool(all(values))
             else:
                 row[column] = float(np.mean(values))
+        if len(own) > 1 and "accuracy" in own[0]:
+            row["se"] = float(np.std([float(str(r["accuracy"])) for r in own], ddof=1) / math.sqrt(len(own)))
         return row
 
     return summarise(keys, scores, figures)

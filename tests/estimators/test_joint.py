@@ -205,3 +205,12 @@ def test_a_level_that_lasts_for_hundreds_of_points_can_be_left():
     errors = m.transition_matrix_se_
     assert errors.shape == (3, 3)
     assert np.all((errors > 0) & (errors < 0.02))
+
+
+def test_a_shift_of_y_shifts_known_levels_with_a_free_shift_alone():
+    data = make_sine_steps(90, 3, 2.0, noise_variance=0.02, random_state=3)
+    params = {"kernel": "min", "levels": [0.0, 1.0, 2.0], "free_shift": True, "tau": 1e-4}
+    one, other = (StepSmooth(**params).fit(data.X, data.y + shift) for shift in (0.0, 7.0))
+    assert_array_equal(one.labels_, other.labels_)
+    assert_allclose(one.levels_ + 7.0, other.levels_, atol=1e-9)
+    assert_allclose(one.smooth_, other.smooth_, atol=1e-9)

@@ -24,6 +24,9 @@ def starts(signal: Signal, n_levels: int, structure: Structure, known: Floats | 
     p, most = signal.Y.shape[1], signal.smoother.dof_range[1]
     triples: list[tuple[Floats, float, float]] = []
     if structure in ("known", "shifted") and known is not None:
+        if structure == "shifted":
+            # Wherever y lies, the search begins at the same place relative to it.
+            known = known + (signal.centre - float(known.mean()))
         gap = float(np.diff(known.mean(axis=1)).min()) if len(known) > 1 else float(np.sqrt(signal.variance))
         triples += [(known, tau, (r * gap) ** 2) for tau in _taus(signal, DOFS, ROUGH) for r in NOISE_TO_GAP]
     else:
