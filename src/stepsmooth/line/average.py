@@ -12,51 +12,63 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepsmooth.altmin import Problem, altmin, select_tau, tau_of_dof
-from stepsmooth.line.chain import Expectation, Signal, Theta
+from stepsmooth.altmin import Problem, altmin, select_tau
+from stepsmooth.line.beam import backward
+from stepsmooth.line.chain import Expectation, Signal
+from stepsmooth.line.maximise import retuned
+from stepsmooth.line.orders import ORDER, Run, run
 from stepsmooth.line.search import Solution
 from stepsmooth.model.arrays import Floats
 from stepsmooth.model.levels import FreeLevels
 
-# Averaging is considered up to so many points.
-N_AVERAGE = 300
-WIDTH = (24, 0.5, 8.0)
+# Averaging is considered up to so many points; for more, one set of parameters is enough.
+N_AVERAGE = 150
+WIDTH = (32, 0.4, 9.0)
 # Where the chains may begin: degrees of freedom of f, and noise in units of the mean gap.
-DOFS = (5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 18.0, 21.0, 25.0)
+DOFS = (4.0, 6.0, 8.0, 10.0, 13.0, 16.0, 20.0, 25.0)
 NOISE_TO_GAP = (0.15, 0.2, 0.25, 0.3, 0.4)
 # The prior of log(smallest gap / noise sd), centre and sd, and the sd of the logs of gaps.
 SEPARATION, SEPARATION_SD, UNEVEN = 4.0, 0.35, 0.4
-# Chains, generations, the first share of them that is not used, and the steps in log gap, log noise and log tau.
+# Chains, generations, the first share of them that is not used, and the steps in log gap, log noise and log dof.
 N_CHAINS, N_GENERATIONS, BURN_IN = 8, 60, 20
-STEPS = (0.08, 0.2, 0.4)
+STEPS = (0.08, 0.2, 0.15)
+# Steps by which tau settles for given labels.
+N_TAU = 3
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """A point that a chain visits is (log gaps, log noise, log tau); this gives its meaning."""
+    """A point that a chain visits is (log gaps, log noise, log dof); this gives its meaning."""
 
     signal: Signal
-    theta: Theta
+    proportions: Floats
     low: float
     high: float
 
-    def at(self, point: Floats) -> Theta:
-        """Return the parameters of the model; a common shift of the levels is f's."""
+    def levels(self, point: Floats) -> Floats:
+        """Return the levels (M,); a common shift of them is f's."""
         rungs = np.append(0.0, np.cumsum(np.exp(point[:-2])))
-        levels = (rungs - rungs.mean() + self.signal.centre)[:, None]
-        return replace(self.theta, levels=levels, noise=float(np.exp(point[-2])), tau=float(np.exp(point[-1])))
+        return np.asarray(rungs - rungs.mean() + self.signal.centre)
+
+    def run(self, point: Floats) -> Run:
+        """Return what the beam finds."""
+        omega = float(np.pi * np.exp(point[-1]) / len(self.signal))
+        noise = float(np.exp(point[-2]))
+        return run(self.signal, ORDER, omega, self.levels(point), noise, self.proportions, WIDTH)
 
     def log_posterior(self, point: Floats) -> float:
         """Return log p(y) plus the log prior, up to a constant."""
-        return self.of(self.at(point)) if self.low < point[-1] < self.high else -np.inf
+        if not self.low < point[-1] < self.high:
+            return -np.inf
+        return self.log_joint(point)
 
-    def of(self, theta: Theta) -> float:
-        """Return log p(y) plus the log prior of these parameters."""
-        log_gaps = np.log(np.maximum(np.diff(theta.levels[:, 0]), 1e-9 * self.signal.range))
-        away = (log_gaps.min() - 0.5 * np.log(theta.noise) - np.log(SEPARATION)) / SEPARATION_SD
+    def log_joint(self, point: Floats) -> float:
+        """Return the same, however many degrees of freedom f has."""
+        log_gaps, log_noise = point[:-2], point[-2]
+        away = (log_gaps.min() - 0.5 * log_noise - np.log(SEPARATION)) / SEPARATION_SD
         # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
         prior = -2.5 * np.log1p(away**2 / 4.0) - 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2) / UNEVEN**2
-        return float(self.signal.loglik(theta, WIDTH) + prior)
+        return float(self.run(point)[0] + prior)
 
 
 def average(signal: Signal, best: Solution) -> Solution:
@@ -65,7 +77,7 @@ def average(signal: Signal, best: Solution) -> Solution:
     `best` had its M levels, tau and noise fitted to the likelihood; it has to be better by half a log(n) for each.
     """
     n_levels = best.theta.n_levels
-    plain = signal.Y.shape[1] == 1 and signal.tau is None
+    plain = signal.Y.shape[1] == 1 and signal.tau is None and signal.order == 2
     most = 0.6 * signal.smoother.dof_range[1]
     if not plain or n_levels < 2 or best.prior == "markov" or most <= DOFS[0]:
         return best
@@ -74,15 +86,21 @@ def average(signal: Signal, best: Solution) -> Solution:
     if len(levels) < n_levels or np.diff(levels).min() <= 1e-6 * signal.range:
         return best
     gaps = np.log(np.diff(levels))
-    taus = [np.log(tau_of_dof(signal.smoother, dof)) for dof in DOFS if dof < most]
     noises = [2.0 * np.log(ratio * np.exp(gaps).mean()) for ratio in NOISE_TO_GAP]
-    begin = np.array([[*gaps, noise, tau] for noise in noises for tau in taus])
-    stiffest, roughest = (np.log(tau_of_dof(signal.smoother, dof)) for dof in (3.0, min(40.0, most)))
-    parameters = Parameters(signal, replace(best.theta, start=None, ratio=None), float(roughest), float(stiffest))
+    begin = np.array([[*gaps, noise, np.log(dof)] for noise in noises for dof in DOFS if dof < most])
+    parameters = Parameters(signal, best.theta.proportions, np.log(DOFS[0] / 2.0), np.log(min(2.0 * DOFS[-1], most)))
     drawn, value = _draw(parameters.log_posterior, begin)
-    if parameters.of(best.theta) - value > 0.5 * (n_levels + 1) * np.log(len(signal)):
+    if _value(parameters, best) - value > 0.5 * (n_levels + 1) * np.log(len(signal)):
         return best
     return _mean(signal, best, parameters, drawn)
+
+
+def _value(parameters: Parameters, best: Solution) -> float:
+    """Return what the levels and the noise of a solution are worth here, with the f that suits them best."""
+    signal, theta = parameters.signal, best.theta
+    gaps = np.log(np.maximum(np.diff(theta.levels[:, 0]), 1e-9 * signal.range))
+    own = signal.lam(theta.tau) ** (-0.5 / signal.order) * len(signal) / np.pi
+    return max(parameters.log_joint(np.array([*gaps, np.log(theta.noise), np.log(dof)])) for dof in (own, *DOFS))
 
 
 def _draw(log_posterior: Callable[[Floats], float], begin: Floats) -> tuple[Floats, float]:
@@ -113,12 +131,17 @@ def _draw(log_posterior: Callable[[Floats], float], begin: Floats) -> tuple[Floa
 
 
 def _mean(signal: Signal, best: Solution, parameters: Parameters, drawn: Floats) -> Solution:
-    """Return the solution with the means of levels, log noise, log tau and label probabilities over what was drawn."""
+    """Return the solution with the means of levels, log noise and label probabilities over what was drawn."""
     # A chain that stays is drawn again and again: each place is looked at once.
     places, counts = np.unique(drawn, axis=0, return_counts=True)
     share = counts / counts.sum()
-    gamma = sum(w * signal.expect(parameters.at(p), WIDTH).gamma for w, p in zip(share, places, strict=True))
-    levels = sum(w * parameters.at(p).levels for w, p in zip(share, places, strict=True))
-    noise, tau = np.exp(share @ places[:, -2:])
-    theta = replace(best.theta, levels=np.asarray(levels), noise=float(noise), tau=float(tau))
-    return replace(best, theta=theta, found=Expectation(best.loglik, np.asarray(gamma), best.found.pairs))
+    n_levels = best.theta.n_levels
+    gamma = sum(w * backward(n_levels, WIDTH[0], *parameters.run(p)[1:])[0] for w, p in zip(share, places))
+    levels = sum(w * parameters.levels(p) for w, p in zip(share, places))
+    noise = float(np.exp(share @ places[:, -2]))
+    theta = replace(best.theta, levels=np.asarray(levels)[:, None], noise=noise)
+    found = Expectation(best.loglik, np.asarray(gamma), best.found.pairs)
+    # f itself stays a cubic spline: the tau that suits these labels.
+    for _ in range(N_TAU):
+        theta = replace(theta, tau=retuned(signal, theta, found))
+    return replace(best, theta=theta, found=found)

@@ -13,6 +13,7 @@ from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
 from stepsmooth.line.independence import is_independent
 from stepsmooth.line.maximise import Structure, profile
+from stepsmooth.line.relabel import N_RELABEL, relabel
 from stepsmooth.line.search import N_FIT, Solution, climb, in_order, lengthened, middle, ranked, search
 from stepsmooth.line.smoother import LineSmoother
 from stepsmooth.model.arrays import Floats, Ints
@@ -62,6 +63,8 @@ def fit_joint(
     best, *rivals = [lengthened(signal, window, s, structure) for s in (winner, *tied)]
     if structure == "free" and len(signal) <= N_AVERAGE:
         best = _averaged(signal, best, scored)
+    elif len(signal) <= N_RELABEL:
+        best = relabel(signal, best)
     p = signal.Y.shape[1]
     level, gamma, tau = best.theta.levels.mean(axis=1), best.found.gamma, best.theta.tau / p
     residual = signal.mean - gamma @ level

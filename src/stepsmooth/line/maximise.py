@@ -115,6 +115,13 @@ def maximise(
     )
 
 
+def retuned(signal: Signal, theta: Theta, found: Expectation) -> float:
+    """Return the tau that suits these labels and levels better."""
+    here = profile(signal, found.gamma, theta.tau)
+    squares = _sum_of_squares(signal, found.gamma, here, theta.levels)
+    return theta.tau * _step(signal, found.gamma, theta.levels.mean(axis=1), squares, theta.tau)
+
+
 def sticky(n_levels: int, switching: float) -> Floats:
     """Return the transition matrix that leaves with probability `switching`, to any other level alike."""
     if n_levels == 1:
