@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from stepsmooth.grid import fieldprior
 from stepsmooth.grid.blocks import pure_blocks
 from stepsmooth.grid.classes import Sample, find_classes
 from stepsmooth.grid.differences import field_from_differences
 from stepsmooth.grid.field import Field
-from stepsmooth.grid.fieldprior import FieldPrior
+from stepsmooth.grid.fieldprior import FieldPrior, Taken
 from stepsmooth.grid.joint import fit_joint, sample_of
-from stepsmooth.grid.mixture import Classes, posterior
+from stepsmooth.grid.mixture import Classes, class_sums, posterior
+from stepsmooth.grid.splines import axis_basis
+from stepsmooth.grid.tensor import TensorBasis
 
 
 def error_of(f, truth, blocks):
@@ -58,7 +61,7 @@ def test_one_step_is_the_dense_least_squares_of_field_and_levels(patches, volume
     Z = np.eye(3)[np.abs(blocks.means - np.array([0.0, 5.0, 10.0])).argmin(axis=1)]
     A = np.hstack([B, Z]) * np.sqrt(blocks.weights / 0.01)[:, None]
     P = np.zeros((A.shape[1],) * 2)
-    P[: B.shape[1], : B.shape[1]] = field.penalty * field.prior.bending
+    P[: B.shape[1], : B.shape[1]] = field.penalty * field.prior.bending.dense
     target = blocks.means[:, 0] * np.sqrt(blocks.weights / 0.01)
     exact = np.linalg.lstsq(A.T @ A + P, A.T @ target)[0]
     f_exact, gauge = B @ exact[: B.shape[1]], np.average(B @ exact[: B.shape[1]], weights=blocks.weights)
@@ -66,22 +69,48 @@ def test_one_step_is_the_dense_least_squares_of_field_and_levels(patches, volume
     np.testing.assert_allclose(fit.classes.levels[:, 0], exact[B.shape[1] :] + gauge, atol=1e-4)
 
 
-def test_the_chosen_penalty_maximises_the_restricted_likelihood():
+def a_system(shape=(30, 26), knots=6.0):
+    """A prior, what data of variance four know about the coefficients, the basis, and the data."""
     rng = np.random.default_rng(0)
-    B = rng.normal(size=(200, 12))
-    gram, P = B.T @ B, np.diag(np.r_[np.zeros(2), np.ones(10)])
-    moment = B.T @ (B @ rng.normal(scale=0.5, size=12) + rng.normal(size=200))
-    prior, penalty = FieldPrior(P, 10), 1.0
+    coordinates = [np.arange(float(n)) for n in shape]
+    basis = TensorBasis.on([axis_basis(0.0, x[-1], knots) for x in coordinates], coordinates)
+    truth = basis.evaluate(rng.normal(size=basis.size))
+    image = truth + 2.0 * rng.normal(size=shape)
+    return FieldPrior.of(basis), basis.gram(np.full(shape, 0.25)), basis, image
+
+
+def test_the_chosen_penalty_maximises_the_restricted_likelihood():
+    prior, gram, basis, image = a_system()
+    moment, penalty = basis.project(0.25 * image), 1.0
     for _ in range(60):
         penalty = prior.solve(gram, moment, penalty).penalty
 
     def reml(log_penalty):
-        system = gram + np.exp(log_penalty) * P
+        system = gram.dense + np.exp(log_penalty) * prior.bending.dense
         fit = moment @ np.linalg.solve(system, moment)
-        return 0.5 * fit + 5.0 * log_penalty - 0.5 * np.linalg.slogdet(system)[1]
+        return 0.5 * fit + 0.5 * prior.rank * log_penalty - 0.5 * np.linalg.slogdet(system)[1]
 
     here = np.log(penalty)
     assert reml(here) >= max(reml(here - 0.05), reml(here + 0.05))
+
+
+def test_the_banded_solve_is_the_dense_one_and_its_trace_nearly_so(monkeypatch):
+    prior, gram, basis, image = a_system(shape=(30, 26, 20))
+    moment = basis.project(0.25 * image)
+    labels = np.random.default_rng(1).integers(2, size=(30, 26, 20))
+    touch = np.stack([basis.project(0.25 * (labels == k)) for k in range(2)])
+    share = 1.0 / np.array([0.25 * np.sum(labels == k) for k in range(2)])
+    pull = np.array([0.25 * np.sum(image[labels == k]) for k in range(2)])
+    cases = [(moment, None), (moment - touch.T @ (share * pull), Taken(touch, share))]
+    monkeypatch.setattr(fieldprior, "SMALL", 10_000)
+    dense = [prior.solve(gram, to, 0.01, taken) for to, taken in cases]
+    monkeypatch.setattr(fieldprior, "SMALL", 0)
+    banded = [prior.solve(gram, to, 0.01, taken) for to, taken in cases]
+    assert basis.size > 300
+    for one, other in zip(dense, banded):
+        np.testing.assert_allclose(one.theta, other.theta, atol=1e-6 * np.abs(one.theta).max())
+        assert one.occam == pytest.approx(other.occam, abs=1e-4)
+        assert one.penalty == pytest.approx(other.penalty, rel=0.15)
 
 
 def test_probabilities_do_not_depend_on_threads_and_equal_the_plain_formula():
@@ -98,6 +127,11 @@ def test_probabilities_do_not_depend_on_threads_and_equal_the_plain_formula():
     total = joint.sum(axis=1) + 0.01 * 0.01
     np.testing.assert_allclose(q, joint / total[:, None], atol=1e-12)
     assert loglik == pytest.approx(np.log(total).sum())
+    sums = class_sums(Y, gain, np.zeros(n), np.ones(n), classes)
+    np.testing.assert_allclose(sums.mass, q.sum(axis=0))
+    np.testing.assert_allclose(sums.pull, np.einsum("nk,n,nkc->kc", q, gain, error))
+    np.testing.assert_allclose(sums.squares, np.einsum("nk,nkc->kc", q, error**2))
+    assert sums.loglik == pytest.approx(loglik)
 
 
 def test_split_and_merge_finds_a_rare_class():

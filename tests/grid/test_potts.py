@@ -7,7 +7,8 @@ import pytest
 from stepsmooth.grid.closing import Emission, label_voxels
 from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.partial import Components
-from stepsmooth.grid.potts import Neighbours, estimate_strength, potts_labels, sweep_labels
+from stepsmooth.grid.potts import Neighbours, estimate_strength, potts_labels, some_planes, swept
+from stepsmooth.grid.undecided import Undecided
 
 LEVELS = np.array([[1.0], [1.6], [2.4]])
 
@@ -45,11 +46,29 @@ def slow_sweep(volume, f, emission, labels, neighbours, strength):
 def test_a_sweep_equals_the_slow_one(scene):
     volume, f, emission, _ = scene
     neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 2.0))
-    start, _ = label_voxels(volume, f, True, emission)
-    swept = start.copy()
-    changed = sweep_labels(volume, f, True, emission, swept, neighbours, 4.0, sweeps=1)
-    np.testing.assert_array_equal(swept, slow_sweep(volume, f, emission, start, neighbours, 4.0))
-    assert changed == np.sum(swept != start)
+    start, margin = label_voxels(volume, f, True, emission)
+    labels, changed = swept(volume, f, True, emission, start, margin, neighbours, 4.0, sweeps=1)
+    slow = slow_sweep(volume, f, emission, start, neighbours, 4.0)
+    np.testing.assert_array_equal(labels, slow)
+    assert changed == np.sum(labels != start)
+    twice = swept(volume, f, True, emission, start, margin, neighbours, 4.0, sweeps=2)[0]
+    np.testing.assert_array_equal(twice, slow_sweep(volume, f, emission, slow, neighbours, 4.0))
+
+
+def test_voxels_that_are_sure_are_not_visited(scene):
+    volume, f, emission, _ = scene
+    labels, margin = label_voxels(volume, f, True, emission)
+    weak, strong = (Undecided.of(volume, f, True, emission, margin, strength) for strength in (0.5, 5.0))
+    assert len(weak.place) < 0.5 * len(strong.place) < 0.5 * np.sum(labels >= 0)
+    assert np.all(strong.score[:, 0] >= strong.score[:, 1])
+
+
+def test_the_strength_of_a_large_volume_is_that_of_some_slabs():
+    labels = np.zeros((1, 200, 90, 90), dtype=np.int16)
+    first, inner = some_planes(labels)
+    assert 0.5 * 250_000 < first.sum() * 8100 < 2.0 * 250_000
+    assert inner.sum() == pytest.approx(first.sum() * 4 / 6, abs=2)
+    assert np.all(first[inner])
 
 
 def test_labels_and_margins_are_those_of_the_posterior(scene):
@@ -68,8 +87,9 @@ def test_labels_and_margins_are_those_of_the_posterior(scene):
 
 def test_neighbours_help(scene):
     volume, f, emission, truth = scene
-    start, _ = label_voxels(volume, f, True, emission)
-    labels, strength = potts_labels(volume, f, True, emission, start, Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0)))
+    start, margin = label_voxels(volume, f, True, emission)
+    neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0))
+    labels, strength = potts_labels(volume, f, True, emission, start, margin, neighbours)
     inside = start[0] >= 0
     assert strength > 1.0
     assert np.mean(labels[0][inside] == truth[inside]) > np.mean(start[0][inside] == truth[inside]) + 0.05
@@ -83,7 +103,7 @@ def test_labels_do_not_depend_on_threads(scene):
         before = numba.get_num_threads()
         numba.set_num_threads(threads)
         start, margin = label_voxels(volume, f, True, emission)
-        found.append((*potts_labels(volume, f, True, emission, start, neighbours), margin))
+        found.append((*potts_labels(volume, f, True, emission, start, margin, neighbours), margin))
         numba.set_num_threads(before)
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][2], found[1][2])

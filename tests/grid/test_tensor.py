@@ -25,7 +25,27 @@ def basis(request):
 def test_the_gram_matrix_equals_the_dense_one(basis):
     weights = np.random.default_rng(0).uniform(size=[len(v) for v in basis.values])
     B = dense(basis)
-    np.testing.assert_allclose(basis.gram(weights), B.T @ (weights.ravel()[:, None] * B), atol=1e-12)
+    np.testing.assert_allclose(basis.gram(weights).dense, B.T @ (weights.ravel()[:, None] * B), atol=1e-12)
+
+
+def test_the_longest_axis_is_slowest_so_the_band_is_narrow():
+    basis = TensorBasis.on([axis_basis(0.0, 10.0 * n, 10.0) for n in (2, 9, 4)], [np.arange(5.0)] * 3)
+    assert basis.sizes == (5, 12, 7)
+    assert basis.gram(np.ones((5, 5, 5))).layout.width == 3 * 7 * 5 + 3 * 5 + 3
+
+
+def test_a_band_times_a_vector_is_the_dense_product(basis):
+    gram = basis.gram(np.random.default_rng(0).uniform(size=[len(v) for v in basis.values]))
+    vector, order = np.random.default_rng(1).normal(size=basis.size), gram.layout.order
+    np.testing.assert_allclose(gram.times(vector[order]), (gram.dense @ vector)[order], atol=1e-12)
+
+
+def test_the_change_from_point_to_point_is_that_of_the_function(basis):
+    theta = np.random.default_rng(2).normal(size=basis.size)
+    coordinates = [0.1 * np.arange(n) for n in (len(v) for v in basis.values)]
+    fine = TensorBasis.on(basis.axes, coordinates)
+    steps = basis.changing(0, coordinates).evaluate(theta)
+    np.testing.assert_allclose(steps, np.diff(fine.evaluate(theta), axis=0), atol=1e-4)
 
 
 def test_evaluation_and_projection_equal_the_dense_ones(basis):
@@ -56,7 +76,7 @@ def test_products_of_derivatives_are_integrated_exactly(order):
 
 
 def test_only_affine_functions_bend_nothing(basis):
-    values = np.linalg.eigvalsh(basis.bending)
+    values = np.linalg.eigvalsh(basis.bending.dense)
     free = 1 + sum(axis.n_cells > 0 for axis in basis.axes)
     assert np.all(np.abs(values[:free]) < 1e-10 * values[-1])
     assert values[free] > 1e-8 * values[-1]

@@ -5,9 +5,10 @@ no signal (Rayleigh). Air is looked for where it is sure to be seen if there is 
 of the image.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit, prange
 
 from stepsmooth.grid.blocks import block_moments
 from stepsmooth.grid.volume import Bools, Floats32, Volume
@@ -22,7 +23,7 @@ LEAST_SHARE, CONTRAST = 0.02, 2.0
 # Air is noise: neighbours that are more alike than this are something else.
 MOST_CORRELATION = 0.5
 # Its noise is estimated on about so many voxels.
-N_SEEN = 100_000
+N_SEEN = 300_000
 RAYLEIGH_MEAN, RAYLEIGH_VARIANCE = np.sqrt(np.pi / 2.0), 2.0 - np.pi / 2.0
 
 
@@ -65,13 +66,14 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
     >>> round(float(find_air(image, shell(image.shape[1:])).sigma[0]), 1)
     1.0
     """
-    places = np.flatnonzero(where & ~np.isnan(image[0]))
-    if len(places) == 0:
+    thin = _thinning(image.shape[2:])
+    few, places = image[thin], where[thin[1:]]
+    places = places & ~np.isnan(few[0])
+    if not places.any():
         return None
-    places = places[:: max(len(places) // N_SEEN, 1)]
-    seen = image.reshape(len(image), -1)[:, places].astype(np.float64)
     sigma = np.empty(len(image))
-    for c, values in enumerate(seen):
+    for c, channel in enumerate(few):
+        values = channel[places].astype(np.float64)
         # Tissue that reaches the border is brighter: begin with the darker half, and take in what fits.
         limit = np.quantile(values, 0.5)
         for _ in range(20):
@@ -80,29 +82,41 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
             if np.mean(values <= limit) > 0.999:
                 break
     air = Air(sigma, 0.0)
-    dark = np.all(image <= air.limit(1)[:, None, None, None, None], axis=0)
+    dark = np.all(few <= air.limit(1)[:, None, None, None, None], axis=0)
     share = float(np.mean(dark))
-    rest = image[:, ~dark & ~np.isnan(image[0])]
+    rest = few[:, ~dark & ~np.isnan(few[0])]
     if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE:
         return None
-    if np.any(np.median(rest, axis=1) < CONTRAST * air.mean) or _correlation(image, dark & where) > MOST_CORRELATION:
+    if np.any(np.median(rest, axis=1) < CONTRAST * air.mean) or _correlation(image, air, where) > MOST_CORRELATION:
         return None
     return Air(sigma, share)
 
 
-def _correlation(image: Floats32, dark: Bools) -> float:
-    """Return how alike neighbouring voxels are, from 0 (noise) to 1; the largest over channels and axes."""
-    largest = 0.0
+def _thinning(space: tuple[int, ...], after: int | None = None) -> tuple[slice, ...]:
+    """Return slices of an image (p, t, x, y, z) that leave about `N_SEEN` voxels; or those next `after` an axis."""
+    axes = sum(n > 1 for n in space)
+    stride = max(round(float(np.prod(space) / N_SEEN) ** (1.0 / max(axes, 1))), 1)
+    every = slice(None)
+    return every, every, *(slice(int(a == after), None, stride) if n > 1 else every for a, n in enumerate(space))
+
+
+def _correlation(image: Floats32, air: Air, where: Bools) -> float:
+    """Return how alike neighbouring voxels of air are, from 0 (noise) to 1; the largest over channels and axes."""
+    largest, space = 0.0, image.shape[2:]
+    limit = air.limit(1)[:, None, None, None, None]
+    ends = [_thinning(space), *(_thinning(space, a) for a in range(3) if space[a] > 1)]
+    dark = [np.all(image[end] <= limit, axis=0) & where[end[1:]] for end in ends]
     for channel in image:
-        spread = float(np.var(channel[dark]))
+        first = channel[ends[0][1:]]
+        spread = float(np.var(first[dark[0]])) if dark[0].any() else 0.0
         if spread == 0.0:
             continue
-        for axis in range(1, 4):
-            low = tuple(slice(None, -1) if a == axis else slice(None) for a in range(4))
-            high = tuple(slice(1, None) if a == axis else slice(None) for a in range(4))
-            both = dark[low] & dark[high]
+        for end, beside in zip(ends[1:], dark[1:]):
+            second = channel[end[1:]]
+            shared = tuple(slice(n) for n in second.shape)  # the last voxel of a line may have none after it
+            both = dark[0][shared] & beside
             if both.any():
-                differences = channel[high][both] - channel[low][both]
+                differences = (second - first[shared])[both]
                 largest = max(largest, 1.0 - float(np.mean(differences**2)) / (2.0 * spread))
     return largest
 
@@ -127,10 +141,21 @@ def without_air(volume: Volume, air: Air) -> Volume:
     box = (slice(0, volume.grid[1]), slice(0, volume.grid[2]), slice(0, volume.grid[3]))
     counts, means, _, _ = block_moments(volume, sides, box)
     dark = np.all(means <= air.limit(int(np.prod(sides))), axis=1) & (counts > 0)
+    if not dark.any():
+        return volume
+    values = volume.values.copy()
     shape = (volume.grid[0], *(-(-n // s) for n, s in zip(volume.grid[1:], sides)))
-    spread = dark.reshape(shape)
-    for a, s in enumerate(sides, start=1):
-        spread = np.repeat(spread, s, axis=a)
-    spread = spread[:, : volume.grid[1], : volume.grid[2], : volume.grid[3]]
-    values = np.where(spread[None], np.float32(np.nan), volume.values)
-    return Volume(values, volume.spacing, volume.weights)
+    _leave_out(values, dark.reshape(shape), *sides)
+    return replace(volume, values=values)
+
+
+@njit(parallel=True, cache=True)
+def _leave_out(values: Floats32, dark: Bools, a: int, b: int, c: int) -> None:
+    p, frames, nx, ny, nz = values.shape
+    for row in prange(frames * nx):
+        t, x = row // nx, row % nx
+        for y in range(ny):
+            for z in range(nz):
+                if dark[t, x // a, y // b, z // c]:
+                    for channel in range(p):
+                        values[channel, t, x, y, z] = np.nan

@@ -5,11 +5,13 @@ voxels are present and they spread no more than noise and a slope of f explain.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numba import njit, prange
 from scipy.stats import chi2
 
+from stepsmooth.grid.mixture import least_variance
 from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -19,6 +21,8 @@ QUIET = 0.3
 PURE = 0.7
 # after allowing for a field that changes by a few percent from voxel to voxel.
 SLOPE = 0.03
+# Blocks that differ by fewer standard deviations are merged.
+ALIKE = 4.0
 # Fewer pure blocks than this, or a smaller share of the voxels, say too little: then each voxel is its own block.
 FEWEST = 400
 SMALLEST_SHARE = 0.1
@@ -29,7 +33,8 @@ class Blocks:
     """Block means (n, p), their weights (n,), and where they lie: place on the grid of blocks, in space, and frame.
 
     `within` (n, p) is the mean square of the voxels about their block's mean; `noise` (p,) the variance of the noise in
-    the means.
+    the means. `reach` is where the voxels begin and end along each axis. `merged` is how many blocks each of these
+    stands for, on average, if they were merged.
     """
 
     means: Floats
@@ -41,9 +46,16 @@ class Blocks:
     coordinates: list[Floats]
     voxels_per_block: int
     noise: Floats
+    reach: tuple[tuple[float, float], ...]
+    merged: float = 1.0
 
     def __len__(self) -> int:
         return len(self.means)
+
+    @cached_property
+    def least_variance(self) -> Floats:
+        """Return the variance below which no class of block means goes, (p,)."""
+        return least_variance(self.means)
 
     def scatter(self, values: Floats) -> Floats:
         """Return values (n,) as an image on the grid of blocks, summed over frames."""
@@ -101,6 +113,51 @@ def pure_blocks(volume: Volume) -> Blocks:
     alone = np.flatnonzero(counts == 1)
     noise = np.where(noise > 0.0, noise, 1e-4 * np.var(means[alone], axis=0))
     return _blocks(volume, alone, means, spread, weights, (1, 1, 1), box, noise)
+
+
+def merge_blocks(blocks: Blocks, most: int) -> Blocks:
+    """Return at most about `most` blocks: of every few neighbours in space, those that are like the middle one, merged.
+
+    A merged block has the mean of its blocks and their weights together, so that nearly nothing is lost on f and the
+    levels; f hardly changes from one block to the next.
+    """
+    axes = sum(n > 1 for n in blocks.shape)
+    stride = max(int(np.ceil((len(blocks) / most) ** (1.0 / max(axes, 1)) - 0.1)), 1)
+    if stride == 1:
+        return blocks
+    shape = tuple(-(-n // stride) for n in blocks.shape)
+    space = int(np.prod(shape))
+    place = np.ravel_multi_index([i // stride for i in np.unravel_index(blocks.place, blocks.shape)], shape)
+    order = np.lexsort((blocks.means[:, 0], blocks.frame * space + place))
+    group, first, count = np.unique((blocks.frame * space + place)[order], return_index=True, return_counts=True)
+    middle = np.repeat(order[first + count // 2], count)
+    spread = 2.0 * blocks.noise + (SLOPE * blocks.means[middle]) ** 2
+    alike = np.all((blocks.means[order] - blocks.means[middle]) ** 2 <= ALIKE**2 * spread, axis=1)
+    kept, to = order[alike], np.repeat(np.arange(len(group)), count)[alike]
+    weights = np.bincount(to, blocks.weights[kept])
+    merged = len(kept) / len(group)
+
+    def mean(values: Floats) -> Floats:
+        sums = [np.bincount(to, blocks.weights[kept] * column) for column in values[kept].T]
+        return np.stack(sums, axis=1) / weights[:, None]
+
+    return replace(
+        blocks,
+        means=mean(blocks.means),
+        weights=weights / merged,
+        within=mean(blocks.within),
+        frame=group // space,
+        place=group % space,
+        shape=shape,
+        coordinates=[_centres(x, stride) for x in blocks.coordinates],
+        noise=blocks.noise / merged,
+        merged=merged,
+    )
+
+
+def _centres(x: Floats, stride: int) -> Floats:
+    """Return the middle of every few points."""
+    return np.array([x[i : i + stride].mean() for i in range(0, len(x), stride)])
 
 
 def label_pure_blocks(volume: Volume, labels: Labels, before: Blocks) -> Blocks:
@@ -207,7 +264,8 @@ def _blocks(
     shape = tuple(-(-n // s) for n, s in zip(spans, sides))
     space = int(np.prod(shape))
     coordinates = [
-        (side.start + np.arange(m) * s + (s - 1) / 2.0) * h for side, m, s, h in zip(box, shape, sides, volume.spacing)
+        (first + side.start + np.arange(m) * s + (s - 1) / 2.0) * h
+        for first, side, m, s, h in zip(volume.start, box, shape, sides, volume.spacing)
     ]
     return Blocks(
         means=means[chosen],
@@ -219,4 +277,8 @@ def _blocks(
         coordinates=coordinates,
         voxels_per_block=int(np.prod(sides)),
         noise=noise,
+        reach=tuple(
+            ((first + side.start) * h, (first + side.stop - 1) * h)
+            for first, side, h in zip(volume.start, box, volume.spacing)
+        ),
     )

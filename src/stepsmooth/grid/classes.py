@@ -8,15 +8,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepsmooth.grid.mixture import Classes, outlier_density, posterior, update_classes
+from stepsmooth.grid.mixture import (
+    Classes,
+    class_sums,
+    least_variance,
+    outlier_density,
+    posterior,
+    updated,
+    with_spread,
+)
 from stepsmooth.model.arrays import Floats, Ints
 from stepsmooth.model.kmeans import kmeans, kmeans_1d
 
-# Classes are searched on at most so many observations.
-SAMPLE = 30_000
+# Classes are searched on at most so many observations for each.
+SAMPLE = 3000
 # k-means is started on at most so many values.
 N_FOR_KMEANS = 4000
 N_STEPS, N_SHORT = 25, 8
+# Moves are tried on at most so many observations for each class.
+N_FOR_TRIALS = 1000
 # How many pairs to merge and how many classes to split are tried in a round.
 N_MERGES, N_SPLITS = 4, 4
 # A move must gain this much log-likelihood, in nats.
@@ -63,7 +73,7 @@ def find_classes(sample: Sample, n_levels: int, seed: int = 0) -> tuple[Classes,
     >>> classes.levels.ravel().round(1)
     array([1. , 1.6, 3. ])
     """
-    sample = sample.thinned(SAMPLE)
+    sample = sample.thinned(SAMPLE * max(n_levels, 3))
     fits = [run_em(sample, start, N_SHORT) for start in _starts(sample, n_levels, seed)]
     classes, loglik = max(fits, key=lambda fit: fit[1])
     classes, loglik = run_em(sample, classes, N_STEPS)
@@ -74,16 +84,14 @@ def find_classes(sample: Sample, n_levels: int, seed: int = 0) -> tuple[Classes,
 
 def run_em(sample: Sample, classes: Classes, steps: int, *, keep_levels: bool = False) -> tuple[Classes, float]:
     """Return the classes after some steps of the EM algorithm at a fixed field, and their log-likelihood."""
-    loglik = -np.inf
+    before, floor = -np.inf, least_variance(sample.Y)
     for _ in range(steps):
-        q, now = posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)
-        classes = update_classes(
-            sample.Y, sample.gain, sample.shift, sample.weights, q, classes, keep_levels=keep_levels
-        )
-        if now - loglik < 1e-6 * abs(now):
+        sums = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes)
+        classes = updated(sums, classes, floor, keep_levels=keep_levels)
+        if sums.loglik - before < 1e-6 * abs(sums.loglik):
             break
-        loglik = now
-    return classes, posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)[1]
+        before = sums.loglik
+    return classes, class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).loglik
 
 
 def _starts(sample: Sample, n_levels: int, seed: int) -> list[Classes]:
@@ -110,16 +118,27 @@ def _labels(values: Floats, n_levels: int, weights: Floats, seed: int) -> Ints:
 
 
 def _of_labels(sample: Sample, labels: Ints, Y: Floats) -> Classes:
-    n_levels, p = int(labels.max()) + 1, Y.shape[1]
-    q = np.eye(n_levels)[labels]
-    unknown = Classes(np.zeros((n_levels, p)), np.ones((n_levels, p)), np.ones(n_levels), outlier_density(Y))
-    return update_classes(sample.Y, sample.gain, sample.shift, sample.weights, q, unknown)
+    n_levels = int(labels.max()) + 1
+    levels: Floats = np.zeros((n_levels, Y.shape[1]))
+    mass: Floats = np.bincount(labels, sample.weights).astype(np.float64)
+    residual = np.empty_like(sample.Y)
+    for k in range(n_levels):
+        own = labels == k
+        pull = sample.weights[own] * sample.gain[own]
+        levels[k] = pull @ (sample.Y[own] - sample.shift[own, None]) / max(float(pull @ sample.gain[own]), 1e-300)
+        residual[own] = sample.Y[own] - sample.gain[own, None] * levels[k] - sample.shift[own, None]
+    squares: Floats = np.stack(
+        [np.bincount(labels, sample.weights * r**2) for r in residual.T], axis=1, dtype=np.float64
+    )
+    unknown = Classes(levels, np.ones_like(levels), np.ones(n_levels), outlier_density(Y))
+    return with_spread(unknown, levels, mass, squares, least_variance(sample.Y))
 
 
 def split_and_merge(sample: Sample, classes: Classes, loglik: float) -> tuple[Classes, float]:
     """Return classes that no move betters: merge two, split a third, and let EM settle."""
+    few = sample.thinned(N_FOR_TRIALS * classes.count)
     for _ in range(2 * classes.count):
-        trials = [run_em(sample, trial, N_SHORT) for trial in _moves(sample, classes)]
+        trials = [run_em(few, trial, N_SHORT) for trial in _moves(sample, classes)]
         if not trials:
             break
         best = run_em(sample, max(trials, key=lambda fit: fit[1])[0], N_STEPS)
@@ -229,6 +248,6 @@ def crowded(classes: Classes) -> bool:
 
 def regroup(sample: Sample, classes: Classes) -> Classes:
     """Return the classes after splits and merges on single voxels: a thin or rare class may have no pure block."""
-    sample = sample.thinned(SAMPLE)
+    sample = sample.thinned(SAMPLE * max(classes.count, 3))
     settled = run_em(sample, classes, N_STEPS)
     return split_and_merge(sample, *settled)[0].ordered()

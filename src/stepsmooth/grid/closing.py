@@ -8,16 +8,19 @@ from numba import njit, prange
 from stepsmooth.grid.background import Air
 from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.classes import Sample, crowded, regroup
+from stepsmooth.grid.field import Field
 from stepsmooth.grid.joint import JointFit, sample_of
-from stepsmooth.grid.mixture import OUTLIERS, POOLED, Classes, gain_and_shift, posterior
+from stepsmooth.grid.mixture import OUTLIERS, POOLED, Classes, class_sums, gain_and_shift, posterior
 from stepsmooth.grid.partial import Components, with_partial_volume
-from stepsmooth.grid.tensor import TensorBasis
 from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
 # The proportions of the classes are estimated on about so many voxels.
-N_VOXELS = 100_000
+N_VOXELS = 30_000
 N_STEPS = 6
+PIECE = 1 << 18
+# Classes so many nats behind do not show in single precision.
+FAR = 18.0
 
 
 @dataclass(frozen=True)
@@ -57,26 +60,56 @@ class Emission:
         return cls(levels, 0.5 / variances, logs, owner.astype(np.int64), touched)
 
 
-def field_on_grid(basis: TensorBasis, theta: Floats) -> Floats32:
-    """Return B theta at every voxel in single precision, slab by slab, so that no larger array is ever made."""
-    first, *others = basis.values
-    rest = TensorBasis(basis.axes[1:], tuple(others))
-    out = np.empty(tuple(len(v) for v in basis.values), dtype=np.float32)
-    slabs = np.tensordot(first, theta.reshape(basis.sizes), axes=(1, 0))
-    for i in range(len(out)):
-        out[i] = rest.evaluate(slabs[i])
+def field_on_grid(field: Field, coordinates: list[Floats]) -> Floats32:
+    """Return f in single precision at a grid of three axes, without larger arrays on the way."""
+    out = np.zeros(tuple(len(x) for x in coordinates), dtype=np.float32)
+    if field.basis is not None:
+        local = [axis.local(x) for axis, x in zip(field.basis.axes, coordinates)]
+        (i, u), (j, v), (k, w) = local
+        _evaluate(field.theta.reshape(field.basis.sizes), i, j, k, u, v, w, out)
     return out
+
+
+@njit(parallel=True, cache=True)
+def _evaluate(theta: Floats, i: Ints, j: Ints, k: Ints, u: Floats, v: Floats, w: Floats, out: Floats32) -> None:
+    nx, ny, nz = out.shape
+    for x in prange(nx):
+        plane = np.zeros(theta.shape[1:])
+        for a in range(u.shape[1]):
+            plane += u[x, a] * theta[i[x] + a]
+        row = np.empty(theta.shape[2])
+        for y in range(ny):
+            row[:] = 0.0
+            for b in range(v.shape[1]):
+                for c in range(len(row)):
+                    row[c] += v[y, b] * plane[j[y] + b, c]
+            for z in range(nz):
+                total = 0.0
+                for c in range(w.shape[1]):
+                    total += w[z, c] * row[k[z] + c]
+                out[x, y, z] = total
 
 
 def voxel_sample(volume: Volume, f: Floats32, multiplicative: bool, most: int = N_VOXELS) -> Sample:
     """Return at most about `most` present voxels, spread evenly over all, with what the field does to each."""
-    where = np.flatnonzero(volume.present)
-    if len(where) > most:
-        where = where[np.linspace(0, len(where) - 1, most).astype(np.int64)]
+    where = _spread_evenly(volume.present.reshape(-1), most)
     values = volume.values.reshape(volume.n_channels, -1)[:, where].T.astype(np.float64)
     gain, shift = gain_and_shift(f.reshape(-1)[where % f.size].astype(np.float64), multiplicative)
     weights = np.ones(len(where)) if volume.weights is None else volume.weights.reshape(-1)[where].astype(np.float64)
     return Sample(np.ascontiguousarray(values), gain, shift, weights)
+
+
+def _spread_evenly(present: Bools, most: int) -> Ints:
+    """Return the places of at most `most` present voxels, piece by piece: there may be very many."""
+    n = int(np.count_nonzero(present))
+    ranks = np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)
+    found, seen = [], 0
+    for low in range(0, len(present), PIECE):
+        here = np.flatnonzero(present[low : low + PIECE])
+        first, last = np.searchsorted(ranks, (seen, seen + len(here)))
+        found.append(low + here[ranks[first:last] - seen])
+        seen += len(here)
+    return np.concatenate(found)
 
 
 def voxel_classes(
@@ -90,15 +123,14 @@ def voxel_classes(
     """
     inside = sample_of(blocks, joint.field)
     q, _ = posterior(inside.Y, inside.gain, inside.shift, inside.weights, joint.classes)
-    weighted = q * inside.weights[:, None]
-    mass = weighted.sum(axis=0)[:, None]
+    q *= inside.weights[:, None]
+    weighted, mass = q, q.sum(axis=0)[:, None]
     pooled = weighted.sum(axis=1) @ blocks.within / max(float(mass.sum()), 1e-300)
     within = (weighted.T @ blocks.within + POOLED * pooled) / (mass + POOLED)
     classes = replace(joint.classes, variances=joint.classes.variances + within).ordered()
     sample = voxel_sample(volume, f, joint.field.multiplicative)
     for _ in range(N_STEPS):
-        q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)
-        share = sample.weights @ q
+        share = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).mass
         classes = replace(classes, proportions=np.maximum(share, 1e-12 * share.sum()) / share.sum())
     if regrouping and crowded(classes):
         classes = regroup(sample, classes)
@@ -130,10 +162,7 @@ def label_voxels(volume: Volume, f: Floats32, multiplicative: bool, emission: Em
 
 @njit(cache=True)
 def class_scores(
-    values: Floats32,
-    t: int,
-    x: int,
-    y: int,
+    column: Floats32,
     z: int,
     f: float,
     multiplicative: bool,
@@ -145,21 +174,29 @@ def class_scores(
     parts: Floats,
     score: Floats,
 ) -> None:
-    """Put the log density of each class at a voxel into `score`; `parts` is room for the components."""
+    """Put the log density of each class at a voxel into `score`; `parts` is room for the components.
+
+    `column` are the channels' values along a line of voxels, (p, nz).
+    """
     gain, shift = (np.exp(f), 0.0) if multiplicative else (1.0, f)
-    score[:] = -np.inf
+    mixed = len(levels) > len(score)
+    if mixed:
+        score[:] = -np.inf
     for k in range(len(levels)):
         value = logs[k]
         g, s = (gain, shift) if touched[k] else (1.0, 0.0)
         for c in range(levels.shape[1]):
-            value -= precision[k, c] * (values[c, t, x, y, z] - g * levels[k, c] - s) ** 2
+            value -= precision[k, c] * (column[c, z] - g * levels[k, c] - s) ** 2
         parts[k] = value
-        score[owner[k]] = max(score[owner[k]], value)
-    if len(levels) > len(score):
+        if mixed:
+            score[owner[k]] = max(score[owner[k]], value)
+        else:
+            score[k] = value
+    if mixed:
         for j in range(len(score)):
             top, mass = score[j], 0.0
             for k in range(len(levels)):
-                if owner[k] == j:
+                if owner[k] == j and parts[k] > top - FAR:
                     mass += np.exp(parts[k] - top)
             score[j] = top + np.log(mass)
 
@@ -183,31 +220,23 @@ def _label(
         t, x = row // nx, row % nx
         parts, score = np.empty(len(levels)), np.empty(n_classes)
         for y in range(ny):
+            column, smooth = values[:, t, x, y], f[x, y]
             for z in range(nz):
-                if np.isnan(values[0, t, x, y, z]):
+                if np.isnan(column[0, z]):
                     continue
                 class_scores(
-                    values,
-                    t,
-                    x,
-                    y,
-                    z,
-                    f[x, y, z],
-                    multiplicative,
-                    levels,
-                    precision,
-                    logs,
-                    owner,
-                    touched,
-                    parts,
-                    score,
+                    column, z, smooth[z], multiplicative, levels, precision, logs, owner, touched, parts, score
                 )
-                best = np.argmax(score)
-                mass, second = 0.0, 0.0
+                best = 0
+                for k in range(1, n_classes):
+                    if score[k] > score[best]:
+                        best = k
+                mass, second = 1.0, 0.0
                 for k in range(n_classes):
-                    odds = np.exp(score[k] - score[best])
-                    mass += odds
-                    if k != best and odds > second:
-                        second = odds
+                    # Farther behind, a class is nothing in single precision.
+                    if k != best and score[k] > score[best] - FAR:
+                        odds = np.exp(score[k] - score[best])
+                        mass += odds
+                        second = max(second, odds)
                 labels[t, x, y, z] = best
                 margin[t, x, y, z] = (1.0 - second) / mass

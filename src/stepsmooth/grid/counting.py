@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from stepsmooth.grid.background import Air, without_air
-from stepsmooth.grid.blocks import pure_blocks
-from stepsmooth.grid.search import Search, fit_at
-from stepsmooth.grid.stiffness import CUBE, ScoredVoxels, choose_stiffness, held_out_score
+from stepsmooth.grid.blocks import merge_blocks, pure_blocks
+from stepsmooth.grid.search import N_SEARCHED, Search, fit_at
+from stepsmooth.grid.stiffness import CUBE, ScoredVoxels, best_of, choose_stiffness, held_out_score
 from stepsmooth.grid.volume import Volume
+from stepsmooth.model.arrays import Floats
 
 MOST_LEVELS = 8
 # Counting stops when so many more classes in a row were no better.
@@ -25,25 +26,23 @@ def choose_count(volume: Volume, task: Search, air: Air | None = None) -> tuple[
     It is the smallest number whose held-out score is within one standard error (over cubes), and a little, of the best.
     """
     signal = volume if air is None else without_air(volume, air)
-    blocks = pure_blocks(signal)
+    blocks = merge_blocks(pure_blocks(signal), N_SEARCHED)
     side = CUBE * task.unit
-    voxels = ScoredVoxels.of(signal, side)
+    voxels = ScoredVoxels.of(signal, blocks, side)
     knots = [distance * task.unit for distance in KNOTS] if task.knots is None else [task.knots]
-    totals, mass = [], np.zeros(0)
+    totals: list[Floats] = []
     for n_levels in range(1, MOST_LEVELS + 1):
         one = replace(task, n_levels=n_levels)
         scored = [
             held_out_score(blocks, fit_at(blocks, one, distance, None), voxels, side, own_proportions=False)
             for distance in knots
         ]
-        total, mass = max(scored, key=lambda pair: float(pair[0].sum()))
-        totals.append(total)
-        best = int(np.argmax([t.sum() for t in totals]))
-        if n_levels - 1 - best >= PATIENCE or not mass.size:
+        totals.append(scored[best_of(scored, voxels.mass)])
+        if n_levels - 1 - best_of(totals, voxels.mass) >= PATIENCE or np.all(np.isnan(totals[0])):
             break
-    if not mass.size:
+    if np.all(np.isnan(totals[0])):
         return replace(task, n_levels=1), {}
-    curve = choose_stiffness([float(k + 1) for k in range(len(totals))], totals, mass, SLACK)
+    curve = choose_stiffness([float(k + 1) for k in range(len(totals))], totals, voxels.mass, SLACK)
     chosen = curve.chosen + 1
     found = {
         "method": "held-out blocks",

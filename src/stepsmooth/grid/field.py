@@ -32,10 +32,10 @@ class Field:
     @classmethod
     def flat(cls, blocks: Blocks, knot_spacing: float, multiplicative: bool) -> "Field":
         """Return f = 0 in a basis with knots about `knot_spacing` apart, that may bend."""
-        axes = [axis_basis(float(x[0]), float(x[-1]), knot_spacing) for x in blocks.coordinates]
+        axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
         while np.prod([axis.size for axis in axes]) > MOST_COEFFICIENTS:
             knot_spacing *= 1.1
-            axes = [axis_basis(float(x[0]), float(x[-1]), knot_spacing) for x in blocks.coordinates]
+            axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
         basis = TensorBasis.on(axes, blocks.coordinates)
         return cls(basis, FieldPrior.of(basis), np.zeros(basis.size), 1.0, multiplicative)
 
@@ -66,5 +66,5 @@ class Field:
             return self
         gram = self.basis.gram(blocks.scatter(blocks.weights))
         moment = self.basis.project(blocks.scatter(blocks.weights * f))
-        slight = 1e-6 * float(np.trace(gram)) / max(float(np.trace(self.prior.bending)), 1e-300)
+        slight = 1e-6 * gram.trace / max(self.prior.bending.trace, 1e-300)
         return replace(self, theta=self.prior.solve(gram, moment, slight, choose=False).theta)

@@ -3,13 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
 
+from stepsmooth.grid.bands import Band
 from stepsmooth.grid.tensor import TensorBasis
 from stepsmooth.model.arrays import Floats
 
 # A field that the data do not bend at all would have an infinite penalty; so many times the data's precision will do.
 STIFFEST, SOFTEST = 1e8, 1e-8
+# Up to so many coefficients dense algebra is quicker, and its traces are exact.
+SMALL = 256
+# Else a trace is a mean over so many random vectors (Hutchinson 1990); its error is a few percent of the penalty.
+N_PROBES = 12
 
 
 @dataclass(frozen=True)
@@ -22,10 +27,18 @@ class Solution:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """What the levels take from the field's information: sum over classes of share * touch touch', touch (M, n)."""
+
+    touch: Floats
+    share: Floats
+
+
+@dataclass(frozen=True)
 class FieldPrior:
     """The bending energy of a basis, and how many directions it penalises."""
 
-    bending: Floats
+    bending: Band
     rank: int
 
     @classmethod
@@ -36,35 +49,102 @@ class FieldPrior:
 
     def energy(self, theta: Floats) -> float:
         """Return the integral of |D^2 f|^2."""
-        return float(theta @ self.bending @ theta)
+        ordered = theta[self.bending.layout.order]
+        return float(ordered @ self.bending.times(ordered))
 
-    def solve(self, gram: Floats, moment: Floats, penalty: float, *, choose: bool = True) -> Solution:
-        """Return the solution of (gram + penalty P) theta = moment; `gram` may leave the constant free.
+    def solve(
+        self, gram: Band, moment: Floats, penalty: float, taken: Taken | None = None, *, choose: bool = True
+    ) -> Solution:
+        """Return the solution of (gram - taken + penalty P) theta = moment; it may leave the constant free.
 
         The next penalty is a step of Fellner and Schall, (rank - penalty tr(V P)) / theta' P theta with
-        V = (gram + penalty P)^-1: its fixed point maximises the restricted likelihood. Without `choose` it stays.
-        `occam` is (rank log penalty - log det(gram + penalty P)) / 2, the price of flexibility in the evidence.
+        V = (gram - taken + penalty P)^-1: its fixed point maximises the restricted likelihood. Without `choose` it
+        stays. `occam` is (rank log penalty - log det V^-1) / 2, the price of flexibility in the evidence.
         """
-        factor = cho_factor(self._system(gram, penalty), lower=True, overwrite_a=True, check_finite=False)
-        theta = np.asarray(cho_solve(factor, moment, check_finite=False))
-        occam = 0.5 * self.rank * np.log(penalty) - float(np.sum(np.log(np.diag(factor[0]))))
+        run = self._dense if len(gram) <= SMALL else self._banded
+        theta, logdet, bent = run(gram, moment, penalty, taken, choose)
+        occam = 0.5 * self.rank * np.log(penalty) - 0.5 * logdet
         if not choose:
             return Solution(theta, penalty, occam)
-        inverse, _ = lapack.dpotri(factor[0], lower=True, overwrite_c=True)
-        # Only the lower triangle is filled.
-        below = np.einsum("ij,ij->", np.tril(inverse, -1), self.bending)
-        spent = 2.0 * below + np.diag(inverse) @ np.diag(self.bending)
-        left = max(self.rank - penalty * spent, 1e-6 * max(self.rank, 1))
-        unit = float(np.trace(gram)) / max(float(np.trace(self.bending)), 1e-300)
+        left = max(bent, 1e-6 * max(self.rank, 1))
+        unit = gram.trace / max(self.bending.trace, 1e-300)
         chosen = float(np.clip(left / max(self.energy(theta), 1e-300), SOFTEST * unit, STIFFEST * unit))
         return Solution(theta, chosen, occam)
 
-    def _system(self, gram: Floats, penalty: float) -> Floats:
-        """Return gram + penalty P, made regular where it leaves the constant (and what no data reach) free."""
-        system = gram + penalty * self.bending
-        size = len(system)
-        scale = np.trace(gram) / size
-        # Splines sum to one: equal coefficients are the constant. So little does not bias one that the data know.
-        system += 1e-6 * scale / size
-        system[np.diag_indices(size)] += 1e-9 * scale
-        return np.asarray(system)
+    def _dense(
+        self, gram: Band, moment: Floats, penalty: float, taken: Taken | None, choose: bool
+    ) -> tuple[Floats, float, float]:
+        """Return theta, the log determinant and, if asked for, rank - penalty tr(V P)."""
+        ridge, pin, firm = _pin(gram, taken)
+        pinned = np.empty(len(gram))
+        pinned[gram.layout.order] = pin
+        system = gram.dense + penalty * self.bending.dense + firm * np.outer(pinned, pinned)
+        if taken is not None:
+            system -= (taken.touch.T * taken.share) @ taken.touch
+        system[np.diag_indices(len(system))] += ridge
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        theta = np.asarray(cho_solve(factor, moment, check_finite=False))
+        logdet = 2.0 * float(np.sum(np.log(np.diag(factor[0]))))
+        if not choose:
+            return theta, logdet, 0.0
+        inverse, _ = lapack.dpotri(factor[0], lower=True, overwrite_c=True)
+        # Only the lower triangle is filled.
+        bending = self.bending.dense
+        spent = 2.0 * np.einsum("ij,ij->", np.tril(inverse, -1), bending) + np.diag(inverse) @ np.diag(bending)
+        return theta, logdet, float(self.rank - penalty * spent)
+
+    def _banded(
+        self, gram: Band, moment: Floats, penalty: float, taken: Taken | None, choose: bool
+    ) -> tuple[Floats, float, float]:
+        """Return the same from the band's factor; what is not in the band has low rank (Woodbury)."""
+        order, n = gram.layout.order, len(gram)
+        ridge, pin, firm = _pin(gram, taken)
+        band = gram.data + penalty * self.bending.data
+        band[0] += ridge
+        factor, info = lapack.dpbtrf(band, lower=1, overwrite_ab=1)
+        if info != 0:
+            raise LinAlgError("the field's system is not positive definite.")
+        touch = pin[None] if taken is None else np.vstack([pin, taken.touch[:, order]])
+        size = np.array([firm]) if taken is None else np.append(firm, -taken.share)
+        columns = [moment[order], *touch]
+        if choose:
+            columns.extend(self._probes(gram, ridge))
+        X = lapack.dpbtrs(factor, np.array(columns).T, lower=1)[0]
+        m = len(touch)
+        Z = X[:, 1 : 1 + m]
+        inner = np.eye(m) + size[:, None] * (touch @ Z)
+        full = X - Z @ np.linalg.solve(inner, size[:, None] * (touch @ X))
+        theta = np.empty(n)
+        theta[order] = full[:, 0]
+        logdet = 2.0 * float(np.sum(np.log(factor[0]))) + float(np.linalg.slogdet(inner)[1])
+        if not choose:
+            return theta, logdet, 0.0
+        probes = np.array(columns[1 + m :])
+        # tr(V (gram - taken)): what the data know, of the free directions as well.
+        known = float(np.sum(full[:, 1 + m :].T * probes)) / N_PROBES
+        known += float(np.sum(size[1:, None] * touch[1:] * full[:, 2 : 1 + m].T))
+        # An estimate of next to nothing may come out below it, and would set the field free.
+        return theta, logdet, max(known - (n - self.rank) + (taken is not None), 1.0)
+
+    def _probes(self, gram: Band, ridge: float) -> list[Floats]:
+        """Return random vectors of covariance `gram`; the mean of v' V v over them is tr(V gram)."""
+        data = gram.data.copy(order="F")
+        data[0] += ridge
+        factor, info = lapack.dpbtrf(data, lower=1, overwrite_ab=1)
+        if info != 0:
+            raise LinAlgError("the information of the field is not positive definite.")
+        signs = 2.0 * np.random.RandomState(0).randint(2, size=(N_PROBES, len(gram))) - 1.0
+        return [blas.dtbmv(gram.layout.width, factor, z, lower=1) for z in signs]
+
+
+def _pin(gram: Band, taken: Taken | None) -> tuple[float, Floats, float]:
+    """Return what is added to the diagonal, and the vector (in the band's rows) and size of a term of rank one.
+
+    They fix what no data reach, and the constant (splines sum to one). Where levels are free the constant is free, too,
+    and is given back the information that the levels took from it; else so little that it is not biased.
+    """
+    n, scale = len(gram), gram.trace / len(gram)
+    if taken is None:
+        return 1e-9 * scale, np.ones(n), 1e-6 * scale / n
+    known = gram.times(np.ones(n))
+    return 1e-9 * scale, known, 1.0 / max(float(known.sum()), 1e-300)

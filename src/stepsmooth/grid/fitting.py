@@ -24,6 +24,8 @@ from stepsmooth.model.arrays import Floats
 N_ROUNDS = 2
 # If fewer of the blocks that labels call pure had looked pure before, noise hid the others: search again.
 AGREEMENT = 0.9
+# A round that moved f by less was the last.
+SETTLED = 1e-3
 # A Potts prior weaker than this is none.
 LEAST_STRENGTH = 1.0
 
@@ -40,11 +42,10 @@ class GridState:
 
 @dataclass(frozen=True)
 class GridFit:
-    """Labels (t, x, y, z), the field at every voxel, the classes of the voxels, and how they came about."""
+    """Labels (t, x, y, z), the classes of the voxels, the fit behind them with its field, and how it came about."""
 
     labels: Labels
     margin: Floats32
-    smooth: Floats32
     classes: Classes
     emission: Emission
     joint: JointFit
@@ -93,31 +94,33 @@ def fit_grid(
         joint = _informed(joint, classes, blocks)
         emission = Emission.of(components, rival, uniform=not components.mixed)
         start, margin = label_voxels(volume, smooth, task.multiplicative, emission)
-        labels, strength_now = potts_labels(volume, smooth, task.multiplicative, emission, start, neighbours, strength)
-        del start, margin
+        labels, strength_now = potts_labels(
+            volume, smooth, task.multiplicative, emission, start, margin, neighbours, strength
+        )
+        del start, margin, smooth
         if rival is not None:
             # What is air now is known voxel by voxel.
             signal = _present_only(volume, labels < classes.count)
             labels = np.where(labels < classes.count, labels, -1).astype(np.int16)
         purer = label_pure_blocks(signal, labels, blocks) if strength_now >= LEAST_STRENGTH else blocks
+        del labels
         agreed = round_ > 0 or _agreement(purer, blocks) >= AGREEMENT
-        blocks = purer
+        blocks, before = purer, joint
         if agreed:
             joint = refit(blocks, joint.field, joint.classes, task)
         else:
             joint, selection = search(signal, blocks, task)
         if callback is not None:
             callback(GridState(round_ + 1, joint.evidence, joint.classes.levels, joint.field.at(blocks)))
+        if agreed and _moved(before, joint, blocks) < SETTLED:
+            break
     smooth, classes, components = _at_voxels(signal, joint, blocks, task)
     labels, margin, emission, used = _close(volume, smooth, components, rival, task, label_prior, neighbours, strength)
-    return GridFit(labels, margin, smooth, classes, emission, joint, used, selection, len(blocks))
+    return GridFit(labels, margin, classes, emission, joint, used, selection, len(blocks))
 
 
 def _at_voxels(volume: Volume, joint: JointFit, blocks: Blocks, task: Search) -> tuple[Floats32, Classes, Components]:
-    field = joint.field.on(volume.coordinates())
-    smooth = (
-        np.zeros(volume.grid[1:], dtype=np.float32) if field.basis is None else field_on_grid(field.basis, field.theta)
-    )
+    smooth = field_on_grid(joint.field, volume.coordinates())
     return smooth, *voxel_classes(volume, smooth, joint, blocks, regrouping=task.known is None and task.n_levels > 2)
 
 
@@ -140,7 +143,7 @@ def _close(
     labels, margin = label_voxels(volume, smooth, task.multiplicative, emission)
     used = 0.0
     if coupled:
-        labels, used = potts_labels(volume, smooth, task.multiplicative, emission, labels, neighbours, strength)
+        labels, used = potts_labels(volume, smooth, task.multiplicative, emission, labels, margin, neighbours, strength)
         if label_prior == "auto" and used < LEAST_STRENGTH:
             return _close(volume, smooth, components, air, task, "proportions", neighbours, strength)
     return labels, margin, emission, used
@@ -152,6 +155,11 @@ def _informed(joint: JointFit, classes: Classes, blocks: Blocks) -> JointFit:
     if np.array_equal(ordered.levels, classes.levels):
         return joint
     return replace(joint, classes=replace(classes, variances=classes.variances / blocks.voxels_per_block))
+
+
+def _moved(before: JointFit, now: JointFit, blocks: Blocks) -> float:
+    """Return the root mean square change of f."""
+    return float(np.std(now.field.at(blocks) - before.field.on(blocks.coordinates).at(blocks)))
 
 
 def _agreement(now: Blocks, before: Blocks) -> float:

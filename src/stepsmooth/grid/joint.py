@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepsmooth.grid.blocks import Blocks
+from stepsmooth.grid.blocksums import block_sums, squares_at
 from stepsmooth.grid.classes import Sample
 from stepsmooth.grid.field import Field
-from stepsmooth.grid.mixture import Classes, gain_and_shift, posterior, with_spread
+from stepsmooth.grid.fieldprior import Taken
+from stepsmooth.grid.mixture import Classes, class_sums, gain_and_shift, with_spread
 from stepsmooth.model.arrays import Floats
 
 # The largest step of f in one iteration; beyond it the linearisation of e^f means little.
@@ -46,6 +48,7 @@ def fit_joint(
     tol: float = 3e-4,
     choose_penalty: bool = True,
     free_levels: bool = True,
+    weigh: bool = True,
 ) -> JointFit:
     """Return the joint fit from a field and classes.
 
@@ -60,14 +63,18 @@ def fit_joint(
         Choose the penalty by restricted likelihood, or keep the field's.
     free_levels : bool
         Let the levels move, too.
+    weigh : bool
+        Compute likelihood and evidence, which cost a pass over the blocks; else they are NaN.
     """
     converged, n_iter, occam = False, 0, 0.0
     while not converged and n_iter < max_iter:
         n_iter += 1
         field, classes, change, occam = _step(blocks, field, classes, choose_penalty, free_levels)
         converged = change < tol
+    if not weigh:
+        return JointFit(field, classes, np.nan, np.nan, n_iter, converged)
     sample = sample_of(blocks, field)
-    loglik = posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)[1]
+    loglik = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).loglik
     return JointFit(field, classes, loglik, loglik - field.cost + occam, n_iter, converged)
 
 
@@ -76,46 +83,43 @@ def _step(
 ) -> tuple[Field, Classes, float, float]:
     """Return field and classes after one step of EM, by how much they moved, and the field's Occam factor."""
     f = field.at(blocks)
-    gain, shift = gain_and_shift(f, field.multiplicative)
-    Y, weights, levels = blocks.means, blocks.weights, classes.levels
-    q, _ = posterior(Y, gain, shift, weights, classes)
-    weighted = q * weights[:, None]
-    precision = 1.0 / classes.variances
-    residual = [Y - gain[:, None] * levels[k] - shift[:, None] for k in range(classes.count)]
+    sums = block_sums(blocks, f, field.multiplicative, classes)
+    precision, levels = 1.0 / classes.variances, classes.levels
     # What the data know of each level, and where they pull it.
-    known = precision * (weighted.T @ gain**2)[:, None]
-    pull = np.array([precision[k] * ((weighted[:, k] * gain) @ residual[k]) for k in range(classes.count)])
+    known = precision * sums.information[:, None]
     known = np.where((known > 1e-12 * known.max()) & free_levels, known, np.inf)
+    pull = precision * sums.pull
     moved_f, occam = f, 0.0
     if field.basis is not None and field.prior is not None:
         basis = field.basis
         # The slope of the mean in f is gain * level, or 1 where f adds; in the level it is gain.
-        slope, rise = (levels, gain) if field.multiplicative else (np.ones_like(levels), np.ones_like(gain))
-        weight = rise**2 * (weighted @ np.sum(slope**2 * precision, axis=1))
-        lift = sum(weighted[:, k] * (residual[k] @ (slope[k] * precision[k])) for k in range(classes.count))
-        gram = basis.gram(blocks.scatter(weight))
-        moment = basis.project(blocks.scatter(rise * lift))
-        touch = np.stack([basis.project(blocks.scatter(weighted[:, k] * rise * gain)) for k in range(classes.count)])
-        # Profile the levels out: each class and channel takes one rank from the field's information.
+        slope = levels if field.multiplicative else np.ones_like(levels)
         tied = slope * precision
-        gram -= (touch.T * np.sum(tied**2 / known, axis=1)) @ touch
-        moment -= touch.T @ np.sum(tied * pull / known, axis=1)
+        gram = basis.gram(sums.weight)
+        touch = np.stack([basis.project(image) for image in sums.touch])
+        # Profile the levels out: each class and channel takes one rank from the field's information.
+        taken = Taken(touch, np.sum(tied**2 / known, axis=1)) if free_levels else None
         # The solve is for theta itself, so that the prior pulls on f and not on its step.
-        found = field.prior.solve(gram, moment + gram @ field.theta, field.penalty, choose=choose_penalty)
+        moment = basis.project(sums.lift) - touch.T @ np.sum(tied * pull / known, axis=1)
+        if taken is not None:
+            moment -= touch.T @ (taken.share * (touch @ field.theta))
+        order = gram.layout.order
+        moment[order] += gram.times(field.theta[order])
+        found = field.prior.solve(gram, moment, field.penalty, taken, choose=choose_penalty)
         change = blocks.gather(basis.evaluate(found.theta - field.theta))
         # A constant moves levels and field against each other and is no part of the step; splines sum to one.
-        constant = float(np.average(change, weights=weights)) if free_levels else 0.0
-        shrink = min(1.0, LARGEST_STEP / max(float(np.abs(change - constant).max()), 1e-300))
+        constant = float(np.average(change, weights=blocks.weights)) if free_levels else 0.0
+        change -= constant
+        shrink = min(1.0, LARGEST_STEP / max(float(np.abs(change).max()), 1e-300))
         step = shrink * (found.theta - field.theta - constant)
-        moved_f = f + shrink * (change - constant)
+        moved_f = f + shrink * change
         field = replace(field, theta=field.theta + step, penalty=found.penalty)
         pull = pull - tied * (touch @ step)[:, None]
         occam = found.occam
     moved = levels + pull / known
-    change_of_both = _change(f, moved_f, weights, levels, moved)
-    gain, shift = gain_and_shift(moved_f, field.multiplicative)
-    classes = with_spread(Y, gain, shift, weighted, weighted.sum(axis=0), moved, classes)
-    return field, classes, change_of_both, occam
+    change_of_both = _change(f, moved_f, blocks.weights, levels, moved)
+    squares = squares_at(blocks, moved_f, field.multiplicative, moved, sums)
+    return field, with_spread(classes, moved, sums.mass, squares, blocks.least_variance), change_of_both, occam
 
 
 def _change(f: Floats, moved_f: Floats, weights: Floats, levels: Floats, moved: Floats) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from stepsmooth.grid.classes import Sample
-from stepsmooth.grid.mixture import Classes, outlier_density, posterior, update_classes
+from stepsmooth.grid.mixture import Classes, class_sums, least_variance, outlier_density, updated
 from stepsmooth.model.arrays import Floats
 
 # Offsets of the field that are tried, in logarithms or in ranges of the levels, and how many.
@@ -27,6 +27,7 @@ def classes_of_known(sample: Sample, known: Floats) -> Classes:
         offset, span = middle - np.median(known), float(np.ptp(known)) or 1.0
         trials = [known + offset + span * s for s in np.linspace(-REACH, REACH, N_OFFSETS)]
     best: tuple[float, Classes] | None = None
+    floor = least_variance(few.Y)
     for levels in trials:
         shape = levels.shape
         spread = np.var(few.corrected, axis=0) / len(levels) ** 2
@@ -34,9 +35,9 @@ def classes_of_known(sample: Sample, known: Floats) -> Classes:
             levels, np.tile(spread + 1e-300, (shape[0], 1)), np.full(shape[0], 1.0 / shape[0]), outlier_density(few.Y)
         )
         for _ in range(N_STEPS):
-            q, loglik = posterior(few.Y, few.gain, few.shift, few.weights, classes)
-            classes = update_classes(few.Y, few.gain, few.shift, few.weights, q, classes, keep_levels=True)
-        if best is None or loglik > best[0]:
-            best = loglik, classes
+            sums = class_sums(few.Y, few.gain, few.shift, few.weights, classes)
+            classes = updated(sums, classes, floor, keep_levels=True)
+        if best is None or sums.loglik > best[0]:
+            best = sums.loglik, classes
     assert best is not None
     return best[1]

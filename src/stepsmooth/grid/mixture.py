@@ -14,7 +14,11 @@ from stepsmooth.model.arrays import Floats, Ints
 # The share of observations that belong to no class.
 OUTLIERS = 0.01
 # Sums are taken over pieces of this many observations, in a fixed order, so that they do not depend on threads.
-PIECE = 4096
+PIECE = 2048
+# So many pieces are worth several threads: on fewer they wait for each other longer than they work.
+MANY = 32
+# So many nats behind the likeliest a class has no part in an observation.
+FAR = 40.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,14 @@ def gain_and_shift(f: Floats, multiplicative: bool) -> tuple[Floats, Floats]:
     return (np.exp(f), np.zeros_like(f)) if multiplicative else (np.ones_like(f), f)
 
 
+def constants(classes: Classes) -> tuple[Floats, Floats, float]:
+    """Return half precisions (M, p), log weights (M,), and the log density of the outliers."""
+    with np.errstate(divide="ignore"):
+        logs = np.log((1.0 - OUTLIERS) * classes.proportions)
+    logs = logs - 0.5 * np.sum(np.log(2.0 * np.pi * classes.variances), axis=1)
+    return 0.5 / classes.variances, logs, float(np.log(OUTLIERS * classes.outlier_density))
+
+
 def posterior(Y: Floats, gain: Floats, shift: Floats, weights: Floats, classes: Classes) -> tuple[Floats, float]:
     """Return the probabilities of the classes (n, M), less than one in sum by the outliers' part, and log p(Y).
 
@@ -63,20 +75,77 @@ def posterior(Y: Floats, gain: Floats, shift: Floats, weights: Floats, classes: 
     array([[1., 0.],
            [0., 1.]])
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log((1.0 - OUTLIERS) * classes.proportions)
-    logs = logs - 0.5 * np.sum(np.log(2.0 * np.pi * classes.variances), axis=1)
-    outlier = float(np.log(OUTLIERS * classes.outlier_density))
     q = np.empty((len(Y), classes.count))
     parts = np.zeros(-(-len(Y) // PIECE))
     # Threads cost more than they save on a small problem; the sums are the same either way.
-    run = _posterior_threads if len(parts) >= 16 else _posterior
-    run(Y, gain, shift, weights, classes.levels, 0.5 / classes.variances, logs, outlier, q, parts)
+    run = _posterior_threads if len(parts) >= MANY else _posterior
+    run(Y, gain, shift, weights, classes.levels, *constants(classes), q, parts)
     return q, float(np.sum(parts))
 
 
+@dataclass(frozen=True)
+class Sums:
+    """Sums over observations, weighted by the probability of each class: all that a step of EM needs.
+
+    Mass and information gain^2 (M,); gain * residual and residual^2 (M, p), residuals from the classes' levels.
+    """
+
+    loglik: float
+    mass: Floats
+    information: Floats
+    pull: Floats
+    squares: Floats
+
+    def moved(self, by: Floats) -> Floats:
+        """Return the squares (M, p) from levels that moved."""
+        return np.asarray(self.squares - 2.0 * by * self.pull + by**2 * self.information[:, None])
+
+
+def class_sums(Y: Floats, gain: Floats, shift: Floats, weights: Floats, classes: Classes) -> Sums:
+    """Return the sums over observations under their field."""
+    M, p = classes.levels.shape
+    parts = np.zeros((max(-(-len(Y) // PIECE), 1), 1 + M * (2 + 2 * p)))
+    run = _sums_threads if len(parts) >= MANY else _sums
+    run(Y, gain, shift, weights, classes.levels, *constants(classes), parts)
+    total = parts.sum(axis=0)
+    table = total[1:].reshape(M, 2 + 2 * p)
+    return Sums(float(total[0]), table[:, 0], table[:, 1], table[:, 2 : 2 + p], table[:, 2 + p :])
+
+
 @njit(cache=True)
-def _piece(
+def probabilities(
+    y: Floats,
+    gain: float,
+    shift: float,
+    levels: Floats,
+    precision: Floats,
+    logs: Floats,
+    outlier: float,
+    q: Floats,
+) -> float:
+    """Put the probabilities of the classes of one observation into q, and return its log density."""
+    top = outlier
+    for k in range(len(levels)):
+        value = logs[k]
+        for c in range(len(y)):
+            value -= precision[k, c] * (y[c] - gain * levels[k, c] - shift) ** 2
+        q[k] = value
+        top = max(top, value)
+    # Whatever is far behind the best is nothing in double precision.
+    mass = np.exp(outlier - top) if outlier > top - FAR else 0.0
+    for k in range(len(levels)):
+        if q[k] < top - FAR:
+            q[k] = 0.0
+        else:
+            q[k] = np.exp(q[k] - top) if q[k] < top else 1.0
+            mass += q[k]
+    for k in range(len(levels)):
+        q[k] /= mass
+    return float(top + np.log(mass))
+
+
+@njit(cache=True)
+def _posterior_piece(
     piece: int,
     Y: Floats,
     gain: Floats,
@@ -88,24 +157,9 @@ def _piece(
     outlier: float,
     q: Floats,
 ) -> float:
-    n, p = Y.shape
-    n_levels = len(levels)
     total = 0.0
-    for i in range(piece * PIECE, min((piece + 1) * PIECE, n)):
-        top = outlier
-        for k in range(n_levels):
-            value = logs[k]
-            for c in range(p):
-                value -= precision[k, c] * (Y[i, c] - gain[i] * levels[k, c] - shift[i]) ** 2
-            q[i, k] = value
-            top = max(top, value)
-        mass = np.exp(outlier - top)
-        for k in range(n_levels):
-            q[i, k] = np.exp(q[i, k] - top)
-            mass += q[i, k]
-        for k in range(n_levels):
-            q[i, k] /= mass
-        total += weights[i] * (top + np.log(mass))
+    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
+        total += weights[i] * probabilities(Y[i], gain[i], shift[i], levels, precision, logs, outlier, q[i])
     return total
 
 
@@ -123,7 +177,7 @@ def _posterior(
     parts: Floats,
 ) -> None:
     for piece in range(len(parts)):
-        parts[piece] = _piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, q)
+        parts[piece] = _posterior_piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, q)
 
 
 @njit(parallel=True, cache=True)
@@ -140,37 +194,92 @@ def _posterior_threads(
     parts: Floats,
 ) -> None:
     for piece in prange(len(parts)):
-        parts[piece] = _piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, q)
+        parts[piece] = _posterior_piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, q)
+
+
+@njit(cache=True)
+def _sums_piece(
+    piece: int,
+    Y: Floats,
+    gain: Floats,
+    shift: Floats,
+    weights: Floats,
+    levels: Floats,
+    precision: Floats,
+    logs: Floats,
+    outlier: float,
+    part: Floats,
+) -> None:
+    M, p = levels.shape
+    q = np.empty(M)
+    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
+        part[0] += weights[i] * probabilities(Y[i], gain[i], shift[i], levels, precision, logs, outlier, q)
+        for k in range(M):
+            if q[k] == 0.0:
+                continue
+            w = weights[i] * q[k]
+            at = 1 + k * (2 + 2 * p)
+            part[at] += w
+            part[at + 1] += w * gain[i] ** 2
+            for c in range(p):
+                residual = Y[i, c] - gain[i] * levels[k, c] - shift[i]
+                part[at + 2 + c] += w * gain[i] * residual
+                part[at + 2 + p + c] += w * residual**2
+
+
+@njit(cache=True)
+def _sums(
+    Y: Floats,
+    gain: Floats,
+    shift: Floats,
+    weights: Floats,
+    levels: Floats,
+    precision: Floats,
+    logs: Floats,
+    outlier: float,
+    parts: Floats,
+) -> None:
+    for piece in range(len(parts)):
+        _sums_piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, parts[piece])
+
+
+@njit(parallel=True, cache=True)
+def _sums_threads(
+    Y: Floats,
+    gain: Floats,
+    shift: Floats,
+    weights: Floats,
+    levels: Floats,
+    precision: Floats,
+    logs: Floats,
+    outlier: float,
+    parts: Floats,
+) -> None:
+    for piece in prange(len(parts)):
+        _sums_piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, parts[piece])
 
 
 # A class of few observations takes its variance from the others: as if this many observations had the pooled one.
 POOLED = 10.0
 
 
-def update_classes(
-    Y: Floats, gain: Floats, shift: Floats, weights: Floats, q: Floats, classes: Classes, *, keep_levels: bool = False
-) -> Classes:
-    """Return the classes that are best for given probabilities and a given field."""
-    weighted = q * weights[:, None]
-    mass = weighted.sum(axis=0)
-    levels = classes.levels
+def least_variance(Y: Floats) -> Floats:
+    """Return the variance below which no class goes, (p,)."""
+    return np.asarray(1e-10 * np.var(Y, axis=0) + 1e-300)
+
+
+def updated(sums: Sums, classes: Classes, floor: Floats, *, keep_levels: bool = False) -> Classes:
+    """Return the classes that are best for given sums and a given field."""
+    step = np.zeros_like(classes.levels)
     if not keep_levels:
-        information = weighted.T @ gain**2
-        moment = weighted.T @ (gain[:, None] * (Y - shift[:, None]))
-        found = information > 1e-8 * information.sum()
-        levels = np.where(found[:, None], moment / np.where(found, information, 1.0)[:, None], levels)
-    return with_spread(Y, gain, shift, weighted, mass, levels, classes)
+        found = sums.information > 1e-8 * sums.information.sum()
+        step = np.where(found[:, None], sums.pull / np.where(found, sums.information, 1.0)[:, None], 0.0)
+    return with_spread(classes, classes.levels + step, sums.mass, sums.moved(step), floor)
 
 
-def with_spread(
-    Y: Floats, gain: Floats, shift: Floats, weighted: Floats, mass: Floats, levels: Floats, classes: Classes
-) -> Classes:
-    """Return classes with given levels, and the variances and proportions of the weighted observations."""
-    squares = np.empty_like(levels)
-    for k in range(len(levels)):
-        squares[k] = weighted[:, k] @ (Y - gain[:, None] * levels[k] - shift[:, None]) ** 2
+def with_spread(classes: Classes, levels: Floats, mass: Floats, squares: Floats, floor: Floats) -> Classes:
+    """Return classes with given levels, and the variances and proportions that masses and squares ask for."""
     pooled = squares.sum(axis=0) / max(mass.sum(), 1e-300)
-    floor = 1e-10 * np.var(Y, axis=0) + 1e-300
     variances = np.maximum((squares + POOLED * pooled) / (mass[:, None] + POOLED), floor)
     share = np.maximum(mass, 1e-12 * mass.sum() + 1e-300)
     return Classes(levels, variances, share / share.sum(), classes.outlier_density)

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from stepsmooth.grid.classes import Sample
-from stepsmooth.grid.mixture import POOLED, Classes, posterior
+from stepsmooth.grid.mixture import POOLED, Classes, class_sums
 from stepsmooth.model.arrays import Floats, Ints
 
 # How much of the voxel the owning class fills, in the components of its side.
@@ -94,19 +94,16 @@ def _fit(sample: Sample, classes: Classes, pairs: list[tuple[int, int]]) -> tupl
         spread = np.concatenate([variances, *(_mixed_variance(classes, variances, pair) for pair in pairs)])
         components = Components(components.levels, spread, shares, components.owner)
         every = Classes(components.levels, spread, shares, classes.outlier_density)
-        q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, every)
-        weighted = q * sample.weights[:, None]
-        mass = weighted.sum(axis=0)
-        squares = np.empty_like(variances)
-        for k in range(M):
-            error = sample.Y - sample.gain[:, None] * classes.levels[k] - sample.shift[:, None]
-            squares[k] = weighted[:, k] @ error**2
+        sums = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, every)
+        mass, squares = sums.mass, sums.squares[:M]
         # Pure voxels spread no more than pure blocks say; mixed ones no longer widen them.
         fresh = (squares + POOLED * classes.variances) / (mass[:M, None] + POOLED)
         variances = np.minimum(fresh, classes.variances)
         total = mass.sum()
         pure = np.maximum(mass[:M] / total, 1e-12)
         mixed = mass[M:].reshape(len(pairs), per_pair).sum(axis=1) / total
+        if np.all(mixed < LEAST_SHARE):
+            break
     return components, mixed
 
 

@@ -2,7 +2,7 @@
 
 p(z) is proportional to exp(strength * sum over neighbours w [z_i = z_j]), over the voxels that touch by a face, an edge
 or a corner, w falling with their distance in space. The labels descend to a mode by sweeps over the voxels (ICM, Besag
-1986), in an order of eight colours in which no two voxels of a colour touch: the result does not depend on threads.
+1986).
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from stepsmooth.grid.closing import Emission, class_scores
+from stepsmooth.grid.closing import Emission
+from stepsmooth.grid.undecided import Small, Undecided, pad
 from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -22,6 +23,8 @@ STRENGTHS = np.arange(0.0, 12.5, 0.5)
 FIRST_STRENGTH = 5.0
 # ICM never takes back what it has smoothed: it labels best a little below the strength of the labels (measured).
 CAUTION = 0.8
+# The strength is estimated on about so many voxels, in slabs of so many planes.
+N_FOR_STRENGTH, SLAB = 250_000, 6
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Neighbours:
         weights = (distance / max(float(distance.min(initial=np.inf)), 1e-300)) ** -POWER
         return cls(offsets, weights / max(float(weights.sum()), 1e-300))
 
+    def steps(self, padded: tuple[int, ...]) -> Ints:
+        """Return the offsets on a padded grid (t, x, y, z), counted in voxels."""
+        _, _, ny, nz = padded
+        return np.asarray(self.offsets @ np.array([ny * nz, nz, 1]))
+
 
 def potts_labels(
     volume: Volume,
@@ -54,144 +62,97 @@ def potts_labels(
     multiplicative: bool,
     emission: Emission,
     start: Labels,
+    margin: Floats32,
     neighbours: Neighbours,
     strength: float | None = None,
 ) -> tuple[Labels, float]:
-    """Return labels under a Potts prior and its strength, which is estimated by pseudo-likelihood unless given."""
-    labels = start.copy()
+    """Return labels under a Potts prior and its strength, which is estimated by pseudo-likelihood unless given.
+
+    `start` and `margin` are the labels without the prior, and how sure they are.
+    """
+    view = (volume, f, multiplicative, emission)
     if strength is None:
-        sweep_labels(volume, f, multiplicative, emission, labels, neighbours, FIRST_STRENGTH)
-        strength = CAUTION * estimate_strength(labels, neighbours, emission.n_classes)
-        labels = start.copy()
-    sweep_labels(volume, f, multiplicative, emission, labels, neighbours, strength)
-    return labels, strength
+        first, planes = some_planes(start)
+        rough = swept(*view, start, margin, neighbours, FIRST_STRENGTH, planes=first)[0]
+        strength = CAUTION * estimate_strength(rough, neighbours, emission.n_classes, planes)
+    return swept(*view, start, margin, neighbours, strength)[0], strength
 
 
-def sweep_labels(
+def some_planes(labels: Labels) -> tuple[Bools, Bools]:
+    """Return the planes x of some slabs, evenly spread, that hold about `N_FOR_STRENGTH` voxels, and their inner ones.
+
+    In a small image all planes are both.
+    """
+    nx = labels.shape[1]
+    period = round(SLAB * np.count_nonzero(labels >= 0) / N_FOR_STRENGTH)
+    if period <= SLAB:
+        return np.ones(nx, dtype=bool), np.ones(nx, dtype=bool)
+    within = (np.arange(nx) + period // 2) % period
+    return within < SLAB, (within > 0) & (within < SLAB - 1)
+
+
+def swept(
     volume: Volume,
     f: Floats32,
     multiplicative: bool,
     emission: Emission,
-    labels: Labels,
+    start: Labels,
+    margin: Floats32,
     neighbours: Neighbours,
     strength: float,
     sweeps: int = N_SWEEPS,
-) -> int:
-    """Lower the energy of the labels in place by some sweeps; return how many changed in the last one."""
-    changed = 0
-    for _ in range(sweeps):
-        counts = np.zeros((8, labels.shape[0] * labels.shape[1]), dtype=np.int64)
-        _sweep(
-            volume.values,
-            f,
-            multiplicative,
-            emission.levels,
-            emission.precision,
-            emission.logs,
-            emission.owner,
-            emission.touched,
-            labels,
-            neighbours.offsets,
-            strength * neighbours.weights,
-            counts,
-        )
-        changed = int(counts.sum())
-        if changed == 0:
-            break
-    return changed
+    planes: Bools | None = None,
+) -> tuple[Labels, int]:
+    """Return labels of lower energy after some sweeps, and how many changed in the last one."""
+    if strength <= 0.0 or not len(neighbours.offsets):
+        return start, 0
+    undecided = Undecided.of(volume, f, multiplicative, emission, margin, strength, planes)
+    padded = pad(start, emission.n_classes)
+    pull = strength * neighbours.weights
+    changed = undecided.sweep(padded, neighbours.steps(padded.shape), pull, emission.n_classes, sweeps)
+    labels = padded[:, 1:-1, 1:-1, 1:-1].astype(np.int16)
+    labels[start < 0] = -1
+    return labels, changed
 
 
-@njit(parallel=True, cache=True)
-def _sweep(
-    values: Floats32,
-    f: Floats32,
-    multiplicative: bool,
-    levels: Floats,
-    precision: Floats,
-    logs: Floats,
-    owner: Ints,
-    touched: Bools,
-    labels: Labels,
-    offsets: Ints,
-    pull: Floats,
-    counts: Ints,
-) -> None:
-    _, frames, nx, ny, nz = values.shape
-    n_levels = owner.max() + 1
-    for colour in range(8):
-        for row in prange(frames * nx):
-            t, x = row // nx, row % nx
-            if x % 2 != colour // 4:
-                continue
-            parts, score = np.empty(len(levels)), np.empty(n_levels)
-            for y in range((colour // 2) % 2, ny, 2):
-                for z in range(colour % 2, nz, 2):
-                    here = labels[t, x, y, z]
-                    if here < 0:
-                        continue
-                    class_scores(
-                        values,
-                        t,
-                        x,
-                        y,
-                        z,
-                        f[x, y, z],
-                        multiplicative,
-                        levels,
-                        precision,
-                        logs,
-                        owner,
-                        touched,
-                        parts,
-                        score,
-                    )
-                    for j in range(len(offsets)):
-                        u, v, w = x + offsets[j, 0], y + offsets[j, 1], z + offsets[j, 2]
-                        if 0 <= u < nx and 0 <= v < ny and 0 <= w < nz:
-                            beside = labels[t, u, v, w]
-                            if beside >= 0:
-                                score[beside] += pull[j]
-                    best = here
-                    for k in range(n_levels):
-                        if score[k] > score[best]:
-                            best = k
-                    if best != here:
-                        labels[t, x, y, z] = best
-                        counts[colour, row] += 1
-
-
-def estimate_strength(labels: Labels, neighbours: Neighbours, n_levels: int) -> float:
+def estimate_strength(labels: Labels, neighbours: Neighbours, n_levels: int, planes: Bools | None = None) -> float:
     """Return the strength that maximises the labels' pseudo-likelihood: of each given its neighbours (Besag 1975)."""
+    padded = pad(labels, n_levels)
+    planes = np.ones(labels.shape[1], dtype=bool) if planes is None else planes
     parts = np.zeros((labels.shape[0] * labels.shape[1], len(STRENGTHS)))
-    _pseudo_likelihood(labels, neighbours.offsets, neighbours.weights, n_levels, STRENGTHS, parts)
+    steps = neighbours.steps(padded.shape)
+    _pseudo_likelihood(padded, steps, neighbours.weights, n_levels, STRENGTHS, planes, parts)
     return float(STRENGTHS[np.argmax(parts.sum(axis=0))])
 
 
 @njit(parallel=True, cache=True)
 def _pseudo_likelihood(
-    labels: Labels, offsets: Ints, weights: Floats, n_levels: int, strengths: Floats, parts: Floats
+    padded: Small, steps: Ints, weights: Floats, n_levels: int, strengths: Floats, planes: Bools, parts: Floats
 ) -> None:
-    frames, nx, ny, nz = labels.shape
-    for row in prange(frames * nx):
-        t, x = row // nx, row % nx
-        share = np.empty(n_levels)
-        for y in range(x % 2, ny, 2):  # a quarter of the voxels is plenty
-            for z in range(0, nz, 2 if nz > 1 else 1):
-                here = labels[t, x, y, z]
-                if here < 0:
+    frames, nx, ny, nz = padded.shape
+    flat = padded.reshape(-1)
+    for row in prange(frames * (nx - 2)):
+        t, x = row // (nx - 2), row % (nx - 2)
+        if not planes[x]:
+            continue
+        share, alike = np.empty(n_levels + 1), 0
+        for y in range(x % 2, ny - 2, 2):  # a quarter of the voxels is plenty
+            for z in range(0, nz - 2, 2 if nz > 3 else 1):
+                at = ((t * nx + x + 1) * ny + y + 1) * nz + z + 1
+                here = flat[at]
+                if here == n_levels:
                     continue
                 share[:] = 0.0
-                for j in range(len(offsets)):
-                    u, v, w = x + offsets[j, 0], y + offsets[j, 1], z + offsets[j, 2]
-                    if 0 <= u < nx and 0 <= v < ny and 0 <= w < nz and labels[t, u, v, w] >= 0:
-                        share[labels[t, u, v, w]] += weights[j]
-                if share[here] == 1.0:
+                for j in range(len(steps)):
+                    share[flat[at + steps[j]]] += weights[j]
+                if share[here] > 1.0 - 1e-9:
                     # By far the most common case, and the same for all such voxels.
-                    for b in range(len(strengths)):
-                        parts[row, b] -= np.log1p((n_levels - 1) * np.exp(-strengths[b]))
+                    alike += 1
                     continue
                 for b in range(len(strengths)):
                     total = 0.0
                     for k in range(n_levels):
                         total += np.exp(strengths[b] * (share[k] - share[here]))
                     parts[row, b] -= np.log(total)
+        for b in range(len(strengths)):
+            parts[row, b] -= alike * np.log1p((n_levels - 1) * np.exp(-strengths[b]))

@@ -4,6 +4,8 @@ The magnitude of a signal A under complex noise of standard deviation s has seco
 on, mean close to sqrt(A^2 + s^2). So sqrt(I^2 - s^2) has mean close to A.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from stepsmooth.grid.blocks import block_moments, noise_floor
@@ -40,4 +42,4 @@ def without_floor(volume: Volume, sigma2: Floats) -> Volume:
     for c, channel in enumerate(volume.values):
         squared = channel**2 - np.float32(sigma2[c])
         values[c] = np.sign(squared) * np.sqrt(np.abs(squared))
-    return Volume(values, volume.spacing, volume.weights)
+    return replace(volume, values=values)

@@ -4,21 +4,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepsmooth.grid.blocks import Blocks
+from stepsmooth.grid.blocks import Blocks, merge_blocks
 from stepsmooth.grid.classes import find_classes
-from stepsmooth.grid.differences import field_from_differences
+from stepsmooth.grid.contest import Contest
+from stepsmooth.grid.differences import Differences, field_from_differences, neighbour_differences
 from stepsmooth.grid.field import Field
 from stepsmooth.grid.joint import JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
 from stepsmooth.grid.mixture import Classes
-from stepsmooth.grid.stiffness import CUBE, ScoredVoxels, choose_stiffness, held_out_score
+from stepsmooth.grid.stiffness import CUBE, MANY_COEFFICIENTS, ScoredVoxels
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats
 
 # Distances between knots that are tried, in mm: bias fields are slow.
 KNOTS = (90.0, 60.0, 40.0, 28.0, 20.0, 14.0)
-# A finer field is not tried once so many in a row were no better.
+# A finer field is not tried once so many in a row were not clearly better; of the large ones, one.
 PATIENCE = 2
+# Start and stiffness are searched on at most about so many blocks.
+N_SEARCHED = 40_000
 
 
 @dataclass(frozen=True)
@@ -41,46 +44,65 @@ class Search:
 
 
 def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict[str, object]]:
-    """Return the joint fit of the block means, and the curve behind the choice of its stiffness."""
+    """Return the joint fit of the block means, and the curve behind the choice of its stiffness.
+
+    Stiffness and start are found on merged blocks of a large volume, so that they cost no more than on a small one; the
+    fit is then settled on all blocks.
+    """
+    few = merge_blocks(blocks, N_SEARCHED)
+    pairs = neighbour_differences(blocks, task.multiplicative) if task.start != "kmeans" else []
+    selection: dict[str, object] = {}
     if task.knots is not None:
-        return fit_at(blocks, task, task.knots, None), {}
+        fit = fit_at(few, task, task.knots, None, pairs)
+    else:
+        fit, selection = _stiffest(volume, few, task, pairs)
+    if few is not blocks:
+        classes = replace(fit.classes, variances=fit.classes.variances * few.merged)
+        fit = refit(blocks, fit.field, classes, task)
+    return fit, selection
+
+
+def _stiffest(
+    volume: Volume, blocks: Blocks, task: Search, pairs: list[Differences]
+) -> tuple[JointFit, dict[str, object]]:
+    """Return the fit with the stiffest field that predicts as well as the best, and the curve."""
     side = CUBE * task.unit
-    voxels = ScoredVoxels.of(volume, side)
-    knots, fits, totals, mass = [np.inf], [fit_at(blocks, task, np.inf, None)], [], np.zeros(0)
-    totals.append(held_out_score(blocks, fits[0], voxels, side)[0])
-    sizes = {0}
-    best, since = 0, 0
+    voxels = ScoredVoxels.of(volume, blocks, side)
+    contest = Contest(blocks, voxels, side)
+    contest.enter(np.inf, fit_at(blocks, task, np.inf, None, pairs))
+    sizes, since = {0}, 0
     for distance in KNOTS:
-        fit = fit_at(blocks, task, distance * task.unit, fits[-1])
+        fit = fit_at(blocks, task, distance * task.unit, contest.fits[-1], pairs)
         if fit.field.theta.size in sizes:
             continue  # a small image: the same basis again
         sizes.add(fit.field.theta.size)
-        total, mass = held_out_score(blocks, fit, voxels, side)
-        knots.append(distance * task.unit)
-        fits.append(fit)
-        totals.append(total)
-        best, since = (len(fits) - 1, 0) if total.sum() > totals[best].sum() else (best, since + 1)
-        if since >= PATIENCE:
+        since = 0 if contest.enter(distance * task.unit, fit) else since + 1
+        if since >= (PATIENCE if fit.field.theta.size <= MANY_COEFFICIENTS else 1):
             break
-    if not mass.size:
-        return fits[0], {}
-    curve = choose_stiffness(knots, totals, mass)
-    return fits[curve.chosen], {"stiffness": curve.as_dict()}
+    curve = contest.curve()
+    if curve is None:
+        return contest.fits[0], {}
+    return contest.fits[curve.chosen], {"stiffness": curve.as_dict()}
 
 
-def fit_at(blocks: Blocks, task: Search, knots: float, stiffer: JointFit | None) -> JointFit:
+def fit_at(
+    blocks: Blocks, task: Search, knots: float, stiffer: JointFit | None, pairs: list[Differences] | None = None
+) -> JointFit:
     """Return the fit with knots at a distance: the best, by evidence, from the starts that the task allows."""
     if not np.isfinite(knots):
         field = Field.absent(task.multiplicative)
         return refit(blocks, field, _classes(blocks, field, task), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
+    # A fine field has a stiffer one to start from, which by then has found the classes.
+    fine = stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
     starts: list[tuple[Field, Classes | None]] = []
-    if task.start in ("auto", "differences"):
-        starts.append((field_from_differences(blocks, flat), None))
+    if task.start == "differences" or (task.start == "auto" and not fine):
+        starts.append((field_from_differences(blocks, flat, pairs), None))
     if task.start == "kmeans":
         starts.append((flat, None))
     if task.start == "auto" and stiffer is not None:
-        starts.append((flat.fitted_to(stiffer.field.at(blocks), blocks), stiffer.classes))
+        start = flat.fitted_to(stiffer.field.at(blocks), blocks)
+        starts.append((replace(start, penalty=stiffer.field.penalty or 1.0), stiffer.classes))
     fits = []
     for field, classes in starts:
         classes = _classes(blocks, field, task) if classes is None else classes
@@ -92,7 +114,7 @@ def refit(blocks: Blocks, field: Field, classes: Classes, task: Search) -> Joint
     """Return the joint fit from a start, with what the task fixes beforehand."""
     field = field.on(blocks.coordinates)
     if task.tau is not None:
-        field = replace(field, penalty=task.tau * len(blocks))
+        field = replace(field, penalty=task.tau * len(blocks) * blocks.merged)
     return fit_joint(blocks, field, classes, choose_penalty=task.tau is None, free_levels=task.known is None)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepsmooth.model.arrays import Floats
+from stepsmooth.model.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,24 @@ class AxisBasis:
         """Return how many functions there are."""
         return self.n_cells + 3 if self.n_cells else 1
 
-    def at(self, x: Floats) -> Floats:
-        """Return the functions at x, one row a point; beyond the knots each keeps its value at the end."""
+    def at(self, x: Floats, order: int = 0) -> Floats:
+        """Return the functions, or their derivatives, at x, one row a point.
+
+        Beyond the knots each function keeps its value at the end.
+        """
+        cell, pieces = self.local(x, order)
+        values = np.zeros((len(x), self.size))
+        for j in range(pieces.shape[1]):
+            values[np.arange(len(x)), cell + j] = pieces[:, j]
+        return values
+
+    def local(self, x: Floats, order: int = 0) -> tuple[Ints, Floats]:
+        """Return the first of the functions that are not zero at each x, and the values of these, one row a point."""
         if not self.n_cells:
-            return np.ones((len(x), 1))
+            return np.zeros(len(x), dtype=np.int64), np.full((len(x), 1), float(order == 0))
         position = np.clip((x - self.start) / self.width, 0.0, self.n_cells)
         cell = np.minimum(position.astype(np.int64), self.n_cells - 1)
-        values = np.zeros((len(x), self.size))
-        for j, piece in enumerate(_pieces(position - cell)):
-            values[np.arange(len(x)), cell + j] = piece
-        return values
+        return cell, np.stack(_pieces(position - cell, order), axis=1) / self.width**order
 
     def products(self, order: int) -> Floats:
         """Return the integrals of products of the derivatives of an order from 0 to 2, of all pairs of functions."""

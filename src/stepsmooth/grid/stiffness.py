@@ -7,7 +7,8 @@ mixture, with the cube's own proportions. The stiffest candidate within one stan
 "no field" is a candidate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -21,16 +22,25 @@ from stepsmooth.model.arrays import Floats, Ints
 # The side of the cubes, in mm.
 CUBE = 20.0
 N_FOLDS = 5
-# About how many voxels are scored.
-N_SCORED = 60_000
+# About how many voxels are scored, and on how many at most the classes are refitted.
+N_SCORED, N_TRAINED = 60_000, 20_000
 # A cube's proportions are those of its voxels and of so many that follow the proportions of all.
 PSEUDO_COUNT = 20.0
-N_REFITS, N_CLASS_STEPS, N_SHARE_STEPS = 2, 6, 8
+N_REFITS, N_CLASS_STEPS, N_SHARE_STEPS = 2, 3, 5
+# A field of more coefficients takes its one large step and no more.
+MANY_COEFFICIENTS = 256
+# The folds that are scored first; the others only where these do not tell.
+FIRST_FOLDS = (0, 1)
+# They tell if the difference is so many standard errors.
+PLAIN = 4.0
 
 
 @dataclass(frozen=True)
 class ScoredVoxels:
-    """A thinned grid of voxels to score: values (n, p), weights, place on that grid, cube and fold of each."""
+    """A thinned grid of voxels to score: values (n, p), weights, place on that grid, cube and fold of each.
+
+    `spread` is the noise variance of a voxel, in that of a block of the fit.
+    """
 
     values: Floats
     weights: Floats
@@ -38,10 +48,22 @@ class ScoredVoxels:
     coordinates: list[Floats]
     cube: Ints
     fold: Ints
+    spread: float
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Return the weight of the voxels in every cube."""
+        return np.bincount(self.cube, self.weights).astype(np.float64)
 
     @classmethod
-    def of(cls, volume: Volume, cube_side: float) -> "ScoredVoxels":
-        """Return every k-th voxel along each axis, k such that about `N_SCORED` remain."""
+    def of(cls, volume: Volume, blocks: Blocks, cube_side: float) -> "ScoredVoxels":
+        """Return every k-th voxel along each axis, k such that about `N_SCORED` remain; or merged blocks themselves.
+
+        A large volume tells finer differences than so few voxels do; the means of its blocks say what all would.
+        """
+        if blocks.merged > 1.0:
+            cube, fold = cubes(blocks.place, blocks.shape, blocks.coordinates, cube_side)
+            return cls(blocks.means, blocks.weights, blocks.place, blocks.coordinates, cube, fold, 1.0)
         present = int(np.count_nonzero(volume.present))
         axes = sum(n > 1 for n in volume.grid[1:])
         stride = max(int(np.ceil((present / N_SCORED) ** (1.0 / max(axes, 1)))), 1)
@@ -56,7 +78,9 @@ class ScoredVoxels:
         place = where % int(np.prod(shape))
         cube, fold = cubes(place, shape, coordinates, cube_side)
         picked = values.reshape(len(values), -1)[:, where].T.astype(np.float64)
-        return cls(np.ascontiguousarray(picked), weights, place, coordinates, cube, fold)
+        return cls(
+            np.ascontiguousarray(picked), weights, place, coordinates, cube, fold, float(blocks.voxels_per_block)
+        )
 
 
 def cubes(place: Ints, shape: tuple[int, ...], coordinates: list[Floats], side: float) -> tuple[Ints, Ints]:
@@ -100,27 +124,49 @@ def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, sla
     ----------
     knots : list of float, descending; infinite for no field
     totals : list of (n_cubes,) arrays
+        NaN in cubes in which a candidate was not scored.
     mass : (n_cubes,) array
         The weight of the voxels scored in each cube.
     slack : float
         Nats a voxel by which a candidate may be behind, besides one standard error.
     """
-    table = np.array(totals)
-    score = table.sum(axis=1) / mass.sum()
-    best = int(np.argmax(score))
-    behind = score[best] - score
-    # The cubes are the independent units: the error is that of a ratio of sums over them.
-    gap = (table[best] - table) - behind[:, None] * mass
-    n = max(len(mass), 2)
-    error = np.sqrt(n / (n - 1) * np.sum(gap**2, axis=1)) / mass.sum()
+    best = best_of(totals, mass)
+    behind, error = np.array([lead(totals[best], total, mass) for total in totals]).T
+    seen = ~np.isnan(totals[best])
+    score = totals[best][seen].sum() / mass[seen].sum() - behind
     chosen = int(np.flatnonzero(behind <= error + slack)[0]) if best else best
     return StiffnessCurve(knots, score, behind, error, chosen)
 
 
+def best_of(totals: list[Floats], mass: Floats) -> int:
+    """Return the candidate that no other beats; of equal ones the stiffest."""
+    best = 0
+    for i, total in enumerate(totals):
+        if lead(total, totals[best], mass)[0] > 0.0:
+            best = i
+    return best
+
+
+def lead(one: Floats, other: Floats, mass: Floats) -> tuple[float, float]:
+    """Return by how much one total beats another, a unit of mass in the cubes that both scored, and its error."""
+    both = ~np.isnan(one) & ~np.isnan(other)
+    gap, weight = (one - other)[both], mass[both]
+    ahead = float(gap.sum() / weight.sum())
+    # The cubes are the independent units: the error is that of a ratio of sums over them.
+    n = max(len(gap), 2)
+    return ahead, float(np.sqrt(n / (n - 1) * np.sum((gap - ahead * weight) ** 2)) / weight.sum())
+
+
 def held_out_score(
-    blocks: Blocks, fit: JointFit, voxels: ScoredVoxels, cube_side: float, *, own_proportions: bool = True
-) -> tuple[Floats, Floats]:
-    """Return the total log density of the voxels in every cube, each held out in its turn, and their weight.
+    blocks: Blocks,
+    fit: JointFit,
+    voxels: ScoredVoxels,
+    cube_side: float,
+    folds: tuple[int, ...] = tuple(range(N_FOLDS)),
+    *,
+    own_proportions: bool = True,
+) -> Floats:
+    """Return the total log density of the voxels in every cube, each held out in its turn; NaN where none was.
 
     With `own_proportions` those of a cube are fitted to its voxels, so that anatomy does not count as news. To compare
     numbers of classes they must not be: the more classes, the more such a fit would flatter.
@@ -128,29 +174,25 @@ def held_out_score(
     The refits start at the full fit: a cold start may end in another basin and ruin the comparison.
     """
     block_fold = cubes(blocks.place, blocks.shape, blocks.coordinates, cube_side)[1]
-    n_cubes = int(voxels.cube.max()) + 1
-    total, mass = np.zeros(n_cubes), np.zeros(n_cubes)
-    for fold in range(N_FOLDS):
+    total = np.full(len(voxels.mass), np.nan)
+    refits = N_REFITS if fit.field.theta.size <= MANY_COEFFICIENTS else 1
+    for fold in folds:
         outside = voxels.fold == fold
         train = block_fold != fold
         if not outside.any() or outside.all() or not train.any():
             continue
-        refit = fit_joint(blocks.part(train), fit.field, fit.classes, max_iter=N_REFITS, choose_penalty=False)
-        sample = _under(voxels, refit)
-        wide = Classes(
-            refit.classes.levels,
-            refit.classes.variances * blocks.voxels_per_block,
-            refit.classes.proportions,
-            refit.classes.outlier_density,
+        refit = fit_joint(
+            blocks.part(train), fit.field, fit.classes, max_iter=refits, tol=0.0, choose_penalty=False, weigh=False
         )
-        classes, _ = run_em(sample.part(np.flatnonzero(~outside)), wide, N_CLASS_STEPS)
-        held = sample.part(np.flatnonzero(outside))
-        density = _densities(held, classes)
+        sample = _under(voxels, refit)
+        wide = replace(refit.classes, variances=refit.classes.variances * voxels.spread)
+        classes, _ = run_em(sample.part(np.flatnonzero(~outside)).thinned(N_TRAINED), wide, N_CLASS_STEPS)
+        held, cube = sample.part(np.flatnonzero(outside)), voxels.cube[outside]
         steps = N_SHARE_STEPS if own_proportions else 1
-        total += _score_cubes(density, classes, held.weights, voxels.cube[outside], n_cubes, steps)
-        mass += np.bincount(voxels.cube[outside], held.weights, minlength=n_cubes)
-    seen = mass > 0.0
-    return total[seen], mass[seen]
+        scored = _score_cubes(_densities(held, classes), classes, held.weights, cube, len(total), steps)
+        seen = np.unique(cube)
+        total[seen] = scored[seen]
+    return total
 
 
 def _under(voxels: ScoredVoxels, fit: JointFit) -> Sample:

@@ -11,8 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
+from stepsmooth.grid.bands import Band, BandLayout, band_layout
 from stepsmooth.grid.splines import AxisBasis
-from stepsmooth.model.arrays import Floats, Ints
+from stepsmooth.model.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -51,51 +52,64 @@ class TensorBasis:
         """Return B theta on the grid."""
         result = theta.reshape(self.sizes)
         for a, values in enumerate(self.values):
-            result = np.moveaxis(np.tensordot(values, result, axes=(1, a)), 0, a)
-        return np.ascontiguousarray(result)
+            result = _along(values, result, a)
+        return result
 
     def project(self, image: Floats) -> Floats:
         """Return B' image."""
         result = image
         for a in reversed(range(len(self.values))):
             # The last axis first: it is the contiguous one, and each contraction leaves less to do.
-            result = np.moveaxis(np.tensordot(result, self.values[a], axes=(a, 0)), -1, a)
-        return np.ascontiguousarray(result).ravel()
+            result = _along(self.values[a].T, result, a)
+        return result.ravel()
 
-    def gram(self, weights: Floats) -> Floats:
-        """Return B' W B for weights on the grid, dense."""
+    def gram(self, weights: Floats) -> Band:
+        """Return B' W B for weights on the grid."""
         result = weights
         for a in reversed(range(len(self.axes))):
-            result = np.moveaxis(np.tensordot(result, self._bands[a][2], axes=(a, 0)), -1, a)
-        dense = np.zeros(self.sizes + self.sizes)
-        rows = np.ix_(*(band[0] for band in self._bands))
-        columns = np.ix_(*(band[1] for band in self._bands))
-        dense[(*rows, *columns)] = result
-        return dense.reshape(self.size, self.size)
+            result = _along(self._products[a].T, result, a)
+        return self.layout.band(result)
+
+    @property
+    def layout(self) -> BandLayout:
+        """Return how matrices of all pairs of functions are kept."""
+        return band_layout(self.sizes)
 
     @cached_property
-    def _bands(self) -> list[tuple[Ints, Ints, Floats]]:
-        """Return, for each axis, the pairs of functions that overlap and their products at the grid."""
-        bands = []
-        for values in self.values:
-            nonzero = (values != 0.0).astype(np.float64)
-            rows, columns = np.nonzero(nonzero.T @ nonzero)
-            bands.append((rows, columns, values[:, rows] * values[:, columns]))
-        return bands
+    def _products(self) -> list[Floats]:
+        """Return, for each axis, the products of the overlapping pairs of functions at the grid."""
+        return [values[:, rows] * values[:, columns] for values, (rows, columns) in zip(self.values, self.layout.pairs)]
+
+    def changing(self, axis: int, coordinates: list[Floats]) -> "TensorBasis":
+        """Return the basis as it changes, at a grid, from each point to the next along an axis.
+
+        The change is the slope in the middle times the step: for steps far below the knots' distance that is exact.
+        """
+        on = [basis.at(x) for basis, x in zip(self.axes, coordinates)]
+        x = coordinates[axis]
+        on[axis] = self.axes[axis].at((x[1:] + x[:-1]) / 2.0, 1) * np.diff(x)[:, None]
+        return TensorBasis(self.axes, tuple(on))
 
     @cached_property
-    def bending(self) -> Floats:
+    def bending(self) -> Band:
         """Return P with theta' P theta = the integral of |D^2 f|^2, all second derivatives squared and summed."""
-        d = len(self.axes)
-        total = np.zeros((self.size, self.size))
-        for a in range(d):
-            total += self._product_of_integrals({a: 2})
-        for a, b in combinations(range(d), 2):
-            total += 2.0 * self._product_of_integrals({a: 1, b: 1})
-        return total
+        orders = [{a: 2} for a in range(len(self.axes))]
+        total = np.sum([self._product_of_integrals(each) for each in orders], axis=0)
+        for a, b in combinations(range(len(self.axes)), 2):
+            total = total + 2.0 * self._product_of_integrals({a: 1, b: 1})
+        return self.layout.band(total)
 
     def _product_of_integrals(self, orders: dict[int, int]) -> Floats:
-        result: Floats = np.ones((1, 1))
-        for a, axis in enumerate(self.axes):
-            result = np.asarray(np.kron(result, axis.products(orders.get(a, 0))), dtype=np.float64)
-        return result
+        result: Floats = np.ones(1)
+        for a, (axis, (rows, columns)) in enumerate(zip(self.axes, self.layout.pairs)):
+            result = np.multiply.outer(result, axis.products(orders.get(a, 0))[rows, columns])
+        return np.asarray(result[0])
+
+
+def _along(matrix: Floats, image: Floats, axis: int) -> Floats:
+    """Return an image with a matrix applied to one of its axes."""
+    before, n, after = image.shape[:axis], image.shape[axis], image.shape[axis + 1 :]
+    if not after:
+        return np.asarray((image.reshape(-1, n) @ matrix.T).reshape(*before, len(matrix)))
+    lead = int(np.prod(before))
+    return np.asarray(np.matmul(matrix, image.reshape(lead, n, -1)).reshape(*before, len(matrix), *after))

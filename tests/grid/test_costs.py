@@ -1,0 +1,96 @@
+"""What a fit costs, counted: blocks searched, folds scored, passes over the voxels, memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from stepsmooth import GridStepSmooth
+from stepsmooth.grid import Search, contest, fit_grid, fitting
+from stepsmooth.grid.blocks import merge_blocks, pure_blocks
+from stepsmooth.grid.search import fit_at
+from stepsmooth.grid.stiffness import FIRST_FOLDS, N_FOLDS, ScoredVoxels, cubes
+
+
+@pytest.fixture(scope="module")
+def large(patches):
+    """A volume that is worth merging blocks for."""
+    return patches(shape=(72, 64, 64), patch=8, noise=0.04)
+
+
+def test_merged_blocks_are_few_keep_the_weight_and_do_not_mix_classes(large, volume_of):
+    image, labels, f = large
+    blocks = pure_blocks(volume_of(image))
+    merged = merge_blocks(blocks, 6000)
+    assert len(merged) <= 6000 < len(blocks)
+    kept = merged.merged * merged.weights.sum()
+    assert 0.6 * blocks.weights.sum() < kept <= blocks.weights.sum() + 1e-6
+    at = [np.round(x).astype(int) for x in merged.coordinates]
+    truth, field = labels[np.ix_(*at)].ravel()[merged.place], f[np.ix_(*at)].ravel()[merged.place]
+    off = np.abs(merged.means[:, 0] / np.exp(field) - np.array([1.0, 1.6, 2.4])[truth])
+    assert np.mean(off < 0.1) > 0.97
+
+
+def test_a_small_image_is_searched_on_all_its_blocks(patches, volume_of):
+    blocks = pure_blocks(volume_of(patches(shape=(60, 56))[0]))
+    assert merge_blocks(blocks, 40_000) is blocks
+
+
+def test_merged_blocks_know_as_much_of_the_field_as_all(large, volume_of):
+    image, _, _ = large
+    blocks, task = pure_blocks(volume_of(image)), Search(3, True)
+    fits = [fit_at(some, task, 60.0, None) for some in (blocks, merge_blocks(blocks, 6000))]
+    at_blocks = [fit.field.on(blocks.coordinates).at(blocks) for fit in fits]
+    assert np.std(at_blocks[0] - at_blocks[1]) < 0.003
+
+
+def test_candidates_that_differ_plainly_are_told_apart_by_two_folds(patches, volume_of, monkeypatch):
+    scored = []
+
+    def counting(blocks, fit, voxels, side, folds):
+        scored.append(folds)
+        return original(blocks, fit, voxels, side, folds)
+
+    original = contest.held_out_score
+    monkeypatch.setattr(contest, "held_out_score", counting)
+    volume, task = volume_of(patches(shape=(160, 150), noise=0.03)[0]), Search(3, True)
+    blocks = pure_blocks(volume)
+    rivals = contest.Contest(blocks, ScoredVoxels.of(volume, blocks, 20.0), 20.0)
+    assert not rivals.enter(np.inf, fit_at(blocks, task, np.inf, None))
+    assert rivals.enter(60.0, fit_at(blocks, task, 60.0, None))
+    assert scored == [FIRST_FOLDS, FIRST_FOLDS]
+    rivals.enter(60.0, rivals.fits[-1])
+    assert sum(len(folds) for folds in scored) == 2 + 2 * N_FOLDS
+    assert rivals.curve().chosen == 1
+
+
+def test_the_folds_that_are_scored_first_spread_over_all_space():
+    coordinates = [20.0 * np.arange(10.0)] * 3
+    fold = cubes(np.arange(1000), (10, 10, 10), coordinates, 20.0)[1].reshape(10, 10, 10)
+    first = np.isin(fold, FIRST_FOLDS)
+    assert all(first.any(axis=a).mean() > 0.9 for a in range(3))
+
+
+def test_a_clear_image_is_labelled_twice_and_no_more(large, volume_of, monkeypatch):
+    passes = []
+
+    def counting(*given):
+        passes.append(1)
+        return original(*given)
+
+    original = fitting.label_voxels
+    monkeypatch.setattr(fitting, "label_voxels", counting)
+    fit_grid(volume_of(large[0]), Search(3, True, knots=60.0), "auto")
+    assert len(passes) == 2
+
+
+def test_peak_memory_is_below_six_images(large):
+    image = large[0].astype(np.float32)
+    axes = np.meshgrid(*(np.linspace(-1.0, 1.0, n) for n in image.shape), indexing="ij")
+    mask = sum(x**2 for x in axes) < 0.8**2
+    GridStepSmooth(3, spacing=1.0, knots=60.0).fit(image, mask)  # compiles
+    tracemalloc.start()
+    GridStepSmooth(3, spacing=1.0, knots=60.0).fit(image, mask)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * image.nbytes
