@@ -144,6 +144,16 @@ def test_rougher_chains_are_filtered_more_and_their_survival_falls_faster():
     assert np.all(found[0].survival[1][5:-5] >= found[2].survival[1][5:-5])
 
 
+def test_the_one_step_error_goes_to_zero_if_the_chain_switches_often():
+    # Corollary 2: tau_n = n^(-2/3) takes bias and variance to zero, and a rough chain leaks less and less.
+    errors = []
+    for n in (100, 1000, 10_000):
+        f, g = np.sin(np.pi * np.arange(1, n + 1) / n), chain(n, 0.5, n)
+        errors.append(one_step_mse(f, g, 0.1, n ** (-2 / 3), min_kernel_spectrum(n)).mse)
+    assert errors[0] > 2 * errors[1] > 4 * errors[2]
+    assert errors[2] < 0.02
+
+
 def test_chains_switch_as_often_as_asked_and_repeat_with_the_seed():
     g = markov_chains(1000, 0.3, 200, np.random.default_rng(0))
     assert set(np.unique(g)) == {-1.0, 1.0}

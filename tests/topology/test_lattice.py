@@ -38,6 +38,13 @@ def test_cluster_distances_and_label_distance_equal_brute_force(lattice, seed):
     np.testing.assert_allclose(label_distance(lattice, labels), bottleneck(expected))
 
 
+def test_among_edges_of_one_length_the_last_axis_comes_first_and_voxels_in_c_order():
+    lattice = Lattice(np.ones((2, 3), dtype=bool))
+    tree = minimum_spanning_tree(lattice)
+    assert tree.edges.tolist() == [[0, 1], [1, 2], [3, 4], [4, 5], [0, 3]]
+    np.testing.assert_array_equal(minimum_spanning_tree(lattice).edges, tree.edges)
+
+
 def test_labels_may_be_an_image():
     mask = np.ones((4, 5), dtype=bool)
     mask[2, 2] = False

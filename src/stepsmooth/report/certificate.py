@@ -5,10 +5,19 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stepsmooth.estimators.grid_certificate import labelled_voxels
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.report.certificate_line import draw_on_line, line_panels
 from stepsmooth.report.certificate_map import Plane, draw_on_plane
-from stepsmooth.report.certificate_words import drawn_points, first_column, one_column, sign_premise
+from stepsmooth.report.certificate_slice import slice_of
+from stepsmooth.report.certificate_words import (
+    drawn_points,
+    first_column,
+    one_column,
+    part_groups,
+    sign_premise,
+    under,
+)
 from stepsmooth.report.display import as_blocks
 from stepsmooth.report.palette import TYPOGRAPHY
 from stepsmooth.topology import Certificate, Lattice
@@ -123,16 +132,26 @@ class CertificateDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Anything, *, c: float = 2.0, confidence: float = 0.95, axes: Anything = None
+        cls,
+        estimator: Anything,
+        *,
+        c: float = 2.0,
+        confidence: float = 0.95,
+        axis: int = -1,
+        index: int | None = None,
+        axes: Anything = None,
     ) -> Self:
-        """Draw the certificate of a fitted StepSmooth on the data that it was fitted to.
+        """Draw the certificate of a fit on the data that it was fitted to.
 
         Parameters
         ----------
-        estimator : StepSmooth
-            Fitted on one or two columns.
+        estimator : StepSmooth or GridStepSmooth
+            Fitted on one or two columns, on an image or on a volume.
         c, confidence : float
             As in :func:`stepsmooth.topology.certify`.
+        axis, index : int
+            Of a volume, the slice that is shown lies across this axis; without an index, it is the one that most
+            breaking edges cross. The verdict is that of the whole volume.
         axes : array-like of matplotlib.axes.Axes, optional
             As many as `axes_` has; a new figure by default.
 
@@ -142,17 +161,28 @@ class CertificateDisplay:
             The display, drawn.
         """
         check_is_fitted(estimator)
-        X, y = estimator._data
+        certificate = estimator.certificate(c=c, confidence=confidence)
         labelled = estimator.labels_ >= 0
-        return cls.from_certificate(
-            estimator.certificate(c=c, confidence=confidence),
-            X[labelled],
-            estimator.labels_[labelled],
-            y=y[labelled],
-            levels=estimator.levels_,
-            smooth=estimator.smooth_[labelled],
-            axes=axes,
-        )
+        if hasattr(estimator, "_data"):
+            X, y = estimator._data
+            levels, smooth = estimator.levels_, estimator.smooth_[labelled]
+            return cls.from_certificate(
+                certificate, X[labelled], estimator.labels_[labelled], y=y[labelled], levels=levels, smooth=smooth,
+                axes=axes,
+            )  # fmt: skip
+        voxels, y, _ = labelled_voxels(estimator)
+        labels = estimator.labels_[labelled]
+        if not isinstance(voxels, Lattice):
+            raise ValueError("A picture shows one image; frames of a series lie on top of each other.")
+        if voxels.mask.ndim < 3:
+            X = voxels if voxels.mask.ndim == 2 else voxels.points()
+            return cls.from_certificate(certificate, X, labels, y=y, axes=axes)
+        across = axis % voxels.mask.ndim
+        at = np.argwhere(voxels.mask)[:, across]
+        certificate, piece, index = slice_of(certificate, voxels, across, index)
+        display = cls.from_certificate(certificate, piece, labels[at == index], y=y[at == index], axes=axes)
+        display.axes_[1].set_xlabel(f"slice {index} across axis {across};\nthe verdict is on the volume", fontsize=8.0)
+        return display
 
     def plot(self, *, axes: Anything = None) -> Self:
         """Draw the panels.
@@ -200,6 +230,10 @@ class CertificateDisplay:
 
         width, height = np.ptp(Plane(self.X).positions(), axis=0)
         tall = float(np.clip(3.0 * height / max(width, 1e-300), 1.2, 4.5))
-        figure = plt.figure(figsize=(3.1 * count, tall + 1.1))
+        rows = len(part_groups(self.certificate.parts))
+        lines = 0.16 * len(under(3.1 * count, self.certificate.premise).splitlines())
+        figure = plt.figure(
+            figsize=(3.1 * count, tall + 0.5 + lines + 0.2 * max(2, (rows + 1) // 2 if rows > 3 else rows))
+        )
         figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06)
         return figure.subplots(1, count)

@@ -4,11 +4,11 @@ Each point may take any level; f is what remains. On every edge of the tree f ma
 Whether a point can take a level is then decided by one pass up and one pass down the tree, O(n M^2).
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -16,6 +16,7 @@ Bools = NDArray[np.bool_]
 
 NORMS = {1: 1, 2: 2, np.inf: 0}  # how compiled code names them
 TRIES = 12  # alternatives that are looked at before giving up
+MOST = 20_000_000  # points gone through for them
 
 
 def possible_labels(edges: Ints, Y: Floats, levels: Floats, tolerance: Floats, norm: float = 2) -> Bools:
@@ -40,31 +41,48 @@ def possible_labels(edges: Ints, Y: Floats, levels: Floats, tolerance: Floats, n
            [0, 1],
            [1, 0]])
     """
-    order, parent, toll = _rooted(edges, tolerance, 0)
-    return _marginals(order, parent, Y, levels, toll, NORMS[norm], -1)
+    tree = Rooted.of(edges, tolerance)
+    return _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], -1)
 
 
-def only_division(edges: Ints, Y: Floats, levels: Floats, labels: Ints, tolerance: Floats, norm: float = 2) -> bool:
-    """Whether every labelling that keeps f within the tolerances divides the points as the given one does.
+def sure_parts(tree: "Rooted", part: Ints, Y: Floats, levels: Floats, labels: Ints, norm: float = 2) -> Bools:
+    """Return for each part whether every labelling that keeps f within the tolerances divides it as the given one does.
 
-    Each level that the first point can take is tried; it must leave one labelling, and that must divide alike. So a
-    shift of all labels together, possible where an outermost level has no points, does no harm.
+    Each level that the first point of a part can take is tried; it must leave one labelling, and that must divide
+    alike. So a shift of all labels together, possible where an outermost level has no points, does no harm.
+
+    Parameters
+    ----------
+    tree : Rooted
+        With an infinite tolerance on the edges between parts.
+    part : (n,) array of ints
+        The part of each point.
+    Y, levels, labels, norm
+        As in :func:`alternative`.
 
     Examples
     --------
     >>> chain, levels = np.array([[0, 1], [1, 2]]), np.array([[0.0], [1.0], [2.0]])
     >>> Y, labels = np.array([[0.0], [1.0], [0.0]]), np.array([0, 1, 0])  # or 1, 2, 1
-    >>> only_division(chain, Y, levels, labels, np.array([0.5, 0.5]))
-    True
+    >>> sure_parts(Rooted.of(chain, np.array([0.5, 0.5])), np.zeros(3, dtype=int), Y, levels, labels)
+    array([ True])
+    >>> sure_parts(Rooted.of(chain, np.array([1.0, np.inf])), np.array([0, 0, 1]), Y, levels, labels)
+    array([False,  True])
     """
-    order, parent, toll = _rooted(edges, tolerance, 0)
-    for k in range(len(levels)):
-        possible = _marginals(order, parent, Y, levels, toll, NORMS[norm], k)
-        if not possible.any():
-            continue
-        if np.any(possible.sum(axis=1) != 1) or not same_division(labels, possible.argmax(axis=1)):
-            return False
-    return bool(possible_labels(edges, Y, levels, tolerance, norm)[np.arange(len(labels)), labels].all())
+    count, m = int(part.max()) + 1, len(levels)
+
+    def spoilt(points: Bools) -> Bools:
+        return np.bincount(part[points], minlength=count) > 0
+
+    free = _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], -1)
+    sure = ~spoilt(~free[np.arange(len(labels)), labels])
+    for k in range(m):
+        possible = _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], k)
+        several, found = possible.sum(axis=1), possible.argmax(axis=1)
+        times = np.bincount((part * m + labels) * m + found, several > 0, minlength=count * m * m)
+        met = times.reshape(count, m, m) > 0
+        sure &= ~spoilt(several > 1) & np.all(met.sum(axis=1) <= 1, axis=1) & np.all(met.sum(axis=2) <= 1, axis=1)
+    return sure
 
 
 def alternative(
@@ -90,9 +108,10 @@ def alternative(
     others = possible.copy()
     others[np.arange(len(labels)), labels] = False
     candidates = np.argwhere(others)
-    for i, k in candidates[np.linspace(0, len(candidates) - 1, min(TRIES, len(candidates))).astype(int)]:
-        order, parent, toll = _rooted(edges, tolerance, int(i))
-        found = _labelling(order, parent, Y, levels, toll, NORMS[norm], labels, int(k))
+    tries = min(TRIES, len(candidates), 1 + MOST // len(labels))
+    for i, k in candidates[np.linspace(0, len(candidates) - 1, tries).astype(int)]:
+        tree = Rooted.of(edges, tolerance, int(i))
+        found = _labelling(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], labels, int(k))
         if not same_division(labels, found):
             return found, possible
     return None, possible
@@ -106,22 +125,66 @@ def same_division(one: Ints, other: Ints) -> bool:
     >>> same_division(np.array([0, 0, 1]), np.array([5, 5, 2])), same_division(np.array([0, 0]), np.array([0, 1]))
     (True, False)
     """
-    pairs = np.unique(np.column_stack([one, other]), axis=0)
-    return len(pairs) == len(np.unique(one)) == len(np.unique(other))
+    a, b = one - one.min(), other - other.min()
+    count = int(b.max()) + 1
+    pairs = np.bincount(a * count + b, minlength=(int(a.max()) + 1) * count).reshape(-1, count) > 0
+    return bool(np.all(pairs.sum(axis=0) <= 1) and np.all(pairs.sum(axis=1) <= 1))
 
 
-def _rooted(edges: Ints, tolerance: Floats, root: int) -> tuple[Ints, Ints, Floats]:
-    """Return the points from the root down, the parent of each, and the tolerance of the edge to it."""
+@dataclass(frozen=True)
+class Rooted:
+    """The points of a tree from the root down, the parent of each, and the tolerance of the edge to it.
+
+    An edge with an infinite tolerance binds nothing; its lower end is the root of a part of its own.
+    """
+
+    order: Ints
+    parent: Ints
+    toll: Floats
+
+    @classmethod
+    def of(cls, edges: Ints, tolerance: Floats, root: int = 0) -> "Rooted":
+        """Return the tree with these edges.
+
+        Examples
+        --------
+        >>> Rooted.of(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.7]), root=2).toll
+        array([0.5, 0.7, 0. ])
+        """
+        order, parent, edge = _walk(np.ascontiguousarray(edges, dtype=np.int64), root)
+        toll = np.append(tolerance, 0.0)[edge]  # the root has no edge: its number is the last
+        return cls(order, parent, toll)
+
+    def scaled(self, factor: float) -> "Rooted":
+        """Return the tree with all tolerances multiplied."""
+        return replace(self, toll=factor * self.toll)
+
+
+@njit(cache=True)
+def _walk(edges: Ints, root: int) -> tuple[Ints, Ints, Ints]:
+    """Return the points from the root down (breadth first), the parent of each, and the number of the edge to it."""
     n = len(edges) + 1
-    number = np.arange(1, n, dtype=np.float64)  # 0 would be no edge
-    graph = coo_array((number, (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
-    graph = graph + graph.T
-    order, parent = breadth_first_order(graph, root, directed=False)
-    toll = np.zeros(n)
-    first, second = edges[:, 0], edges[:, 1]
-    below = parent[second] == first  # the edge belongs to the end whose parent is the other end
-    toll[np.where(below, second, first)] = tolerance
-    return order.astype(np.int64), parent.astype(np.int64), toll
+    begin = np.zeros(n + 1, np.int64)
+    for e in range(n - 1):
+        begin[edges[e, 0] + 1] += 1
+        begin[edges[e, 1] + 1] += 1
+    for i in range(n):
+        begin[i + 1] += begin[i]
+    own, filled = np.empty(2 * (n - 1), np.int64), begin[:-1].copy()
+    for e in range(n - 1):
+        for a in range(2):
+            own[filled[edges[e, a]]] = e
+            filled[edges[e, a]] += 1
+    order, parent, edge = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, n - 1, np.int64)
+    order[0], found = root, 1
+    for t in range(n):
+        i = order[t]
+        for e in own[begin[i] : begin[i + 1]]:
+            if e != edge[i]:
+                j = edges[e, 0] + edges[e, 1] - i
+                order[found], parent[j], edge[j] = j, i, e
+                found += 1
+    return order, parent, edge
 
 
 @njit(cache=True)
@@ -145,6 +208,8 @@ def _upward(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, 
     able = np.ones((n, m), np.bool_)
     for t in range(n - 1, 0, -1):
         i = order[t]
+        if toll[i] == np.inf:
+            continue
         for k in range(m):
             if able[parent[i], k]:
                 some = False
@@ -159,13 +224,12 @@ def _upward(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, 
 @njit(cache=True)
 def _marginals(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, norm: int, at_root: int) -> Bools:
     able = _upward(order, parent, Y, levels, toll, norm)
-    for k in range(len(levels)):
-        if at_root >= 0 and k != at_root:  # -1 leaves the root free
-            able[order[0], k] = False
-    for t in range(1, len(order)):
+    for t in range(len(order)):
         i = order[t]
         for k in range(len(levels)):
-            if able[i, k]:
+            if t == 0 or toll[i] == np.inf:
+                able[i, k] = able[i, k] and (at_root < 0 or k == at_root)  # -1 leaves the roots free
+            elif able[i, k]:
                 some = False
                 for other in range(len(levels)):
                     if able[parent[i], other] and _fits(Y, levels, i, k, parent[i], other, toll[i], norm):

@@ -12,14 +12,14 @@ import numpy as np
 
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.topology.alternatives import NORMS, alternative
-from stepsmooth.topology.arguments import label_codes, level_columns, positive
-from stepsmooth.topology.certificate import Certificate, Verdict, parts_without
+from stepsmooth.topology.arguments import label_codes, level_columns, point_cloud, positive
+from stepsmooth.topology.certificate import ROUNDING, Certificate, Verdict, parts_without
+from stepsmooth.topology.emission import Noise
 from stepsmooth.topology.lattice import Lattice
 from stepsmooth.topology.modulus import as_modulus, channel_factor, level_gap, size
 from stepsmooth.topology.noise import certify_noisy
 from stepsmooth.topology.spanning import SpanningTree, minimum_spanning_tree
-
-ROUNDING = 1e-9  # an inequality must hold by this much, relatively, to be believed
+from stepsmooth.topology.twolevels import two_levels
 
 
 def certify(
@@ -57,15 +57,17 @@ def certify(
     c : float, default=2.0
         Without a modulus: the true f varies over edges by at most c times the largest variation of the fitted f.
     noise_variance : float or array, optional
-        The variance of the noise: one number, or (M,) for scalar data, (p,) or (M, p) for channels. With it,
-        differences are pooled over neighbouring points, and the verdict is that f is on the right branch: no region is
-        shifted by a level. Single labels that noise has turned are counted apart.
+        The variance of the noise, in the units of the data: one number, or (M,) for scalar data, (p,) or (M, p) for
+        channels. With it, differences are pooled over neighbouring points, and the verdict is that f is on the right
+        branch: no region is shifted by a level. Single labels that noise has turned are counted apart. It needs
+        `smooth`.
     confidence : float, default=0.95
         With noise: the probability that the verdict "identified" is right, if the premises hold.
     y : (n,) or (n, p) array, optional
         The observations; with noise, differences are then pooled from the data rather than from the fitted f.
     multiplicative : bool, default=False
-        y = exp(f) mu: levels (and y) are positive and are taken to logs; `smooth` is f, the log of the field.
+        y = exp(f) mu: levels are above 0 and compared by their logs; `smooth` is f, the log of the field. Without
+        noise, y is above 0 too.
     norm : 1, 2, inf or callable, default=2
         The norm of vector outputs.
     metric : str, kernel or callable, default="euclidean"
@@ -88,24 +90,26 @@ def certify(
     >>> certify(data.X, data.labels, data.levels, modulus=100.0).verdict
     'cannot tell'
     """
-    mu = _logs("levels", level_columns(levels)) if multiplicative else level_columns(levels)
+    raw = level_columns(levels)
+    mu = _logs("levels", raw) if multiplicative else raw
     known = None if modulus is None else as_modulus(modulus)
-    if tree is None:
+    noisy = noise_variance is not None and bool(np.any(np.asarray(noise_variance) != 0.0))
+    if tree is None and not noisy:
         tree = minimum_spanning_tree(X, metric=metric if known is None else known.metric)
-    flat = X.on_grid(labels)[X.mask] if isinstance(X, Lattice) else labels
-    codes = label_codes(flat, tree.n_points, len(mu))
-    observed = None if y is None else _columns("y", y, X, tree.n_points)
-    if observed is not None and multiplicative:
-        observed = _logs("y", observed)
-    f = None if smooth is None else _columns("smooth", smooth, X, tree.n_points)
-    f = observed - mu[codes] if f is None and observed is not None else f
+    n = tree.n_points if tree is not None else X.n_points if isinstance(X, Lattice) else len(point_cloud(X))
+    codes = label_codes(X.on_grid(labels)[X.mask] if isinstance(X, Lattice) else labels, n, len(mu))
+    observed = None if y is None else _columns("y", y, X, n)
+    f = None if smooth is None else _columns("smooth", smooth, X, n)
     c = positive("c", c)
-    if noise_variance is not None and np.any(np.asarray(noise_variance) != 0.0):
+    if noisy:
         if f is None:
             raise ValueError("certify needs smooth, the fitted f at the points, if there is noise.")
-        return certify_noisy(X, codes, mu, f, observed, c, noise_variance, confidence, norm)
-    if observed is not None:
-        f = observed - mu[codes]  # without noise, the data and the labels say what f is
+        noise = Noise.of(raw, noise_variance, f if multiplicative else None)
+        rest = _remainder(observed, mu[codes] + f, multiplicative)
+        return certify_noisy(X, codes, mu, f, rest, noise, c=c, modulus=known, confidence=confidence, norm=norm)
+    if observed is not None:  # without noise, the data and the labels say what f is
+        f = (_logs("y", observed) if multiplicative else observed) - mu[codes]
+    assert tree is not None
     return _decide(tree, Problem(codes, mu, norm, known, f, c))
 
 
@@ -149,43 +153,31 @@ def _decide(tree: SpanningTree, problem: Problem) -> Certificate:
     gap = level_gap(problem.levels, norm=problem.norm)
     # The proof walks over at most M edges; the sum of the M worst is all that it can lose.
     worst = float(np.sort(deviation)[-m:].sum() / m) if len(deviation) >= m else float(deviation.max())
-    identified = worst < gap / m * (1.0 - ROUNDING)
-    other = None
-    if fitted is not None and problem.smooth is not None:
+    allowed, other = gap / m, None
+    identified = worst < allowed * (1.0 - ROUNDING)
+    if not identified and fitted is not None and problem.smooth is not None:
         Y = np.broadcast_to(problem.smooth, (len(fitted) + 1, problem.levels.shape[1])) + problem.levels[problem.labels]
-        if not identified and m == 2:
-            identified = _two_levels(edges, Y, problem, bound)
-        if not identified and problem.norm in NORMS:
+        room = two_levels(edges, Y, problem.labels, bound, problem.norm) if m == 2 else 0.0
+        if room >= 1.0:
+            identified, worst, allowed = True, float(bound.max()), room * float(bound.max())
+        elif problem.norm in NORMS:
             other = alternative(edges, Y, problem.levels, problem.labels, bound * (1.0 - ROUNDING), problem.norm)[0]
     verdict: Verdict = "identified" if identified else "cannot tell" if other is None else "not identified"
-    broken = (deviation >= gap / m * (1.0 - ROUNDING)) & (not identified)
-    by_size = np.flatnonzero(broken)[np.argsort(-deviation[broken], kind="stable")]
+    # By the largest variation of all, one bad edge would break every edge; each is held against what varies on itself.
+    local = deviation if problem.modulus is not None or fitted is None else (1.0 + problem.c) * fitted
+    broken = (local >= gap / m * (1.0 - ROUNDING)) & (not identified)
+    margin = 1.0 - worst / allowed if allowed > 0.0 else -np.inf
+    by_size = np.flatnonzero(broken)[np.argsort(-local[broken], kind="stable")]
     return Certificate(
         verdict=verdict,
-        margin=1.0 - worst * m / gap if gap > 0.0 else -np.inf,
+        margin=margin if identified else min(margin, 0.0),
         edges=edges[by_size],
         parts=parts_without(edges, broken),
         premise=premise,
         alternative=other,
         variation=worst,
-        allowed=gap / m,
+        allowed=allowed,
     )
-
-
-def _two_levels(edges: Ints, Y: Floats, problem: Problem, bound: Floats) -> bool:
-    """Decide two levels by the one true gap that all edges share: less is asked than in general.
-
-    An edge over which y changes by more than f can joins different labels in truth. So if that holds for all edges
-    between found labels, the true gap is at least the largest such change less what f can add; and if on no other edge
-    y and f together reach that gap, those join equal labels. Every edge is then decided, and with it the division.
-    """
-    change = size(Y[edges[:, 0]] - Y[edges[:, 1]], problem.norm)
-    across = problem.labels[edges[:, 0]] != problem.labels[edges[:, 1]]
-    least_gap, most_gap = (change - bound)[across].max() * (1.0 - ROUNDING), (change + bound)[across].min()
-    within = (change + bound)[~across].max(initial=0.0)
-    sure = np.all((change - bound)[across] > ROUNDING * change.max())
-    # Where no gap fits all edges, the premises contradict the data, and nothing follows from them.
-    return bool(sure and within < least_gap <= most_gap)
 
 
 def _columns(name: str, values: Anything, X: Anything, n: int) -> Floats:
@@ -197,6 +189,15 @@ def _columns(name: str, values: Anything, X: Anything, n: int) -> Floats:
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite; found {int(np.sum(~np.isfinite(array)))} values that are not.")
     return array.reshape(n, -1)
+
+
+def _remainder(observed: Floats | None, fitted: Floats, multiplicative: bool) -> Floats:
+    """Return what the fit leaves of the data, relative to the fit if f multiplies (its logs are given then)."""
+    if observed is None:
+        return np.zeros_like(fitted)
+    if observed.shape != fitted.shape:
+        raise ValueError(f"y must have one column for each of the {fitted.shape[1]} channels; found {observed.shape}.")
+    return np.asarray(observed * np.exp(-fitted) - 1.0 if multiplicative else observed - fitted)
 
 
 def _logs(name: str, values: Floats) -> Floats:

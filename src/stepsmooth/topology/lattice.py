@@ -3,6 +3,9 @@
 Face neighbours join first. What is left are the pieces of the mask, and the shortest bridge between two pieces starts
 and ends at a voxel that lacks a face neighbour: from any other voxel, the neighbour in the direction of the other end
 would be nearer. So Boruvka runs on the surfaces of the pieces alone.
+
+Many trees of a lattice are shortest. The one returned is always the same: among neighbours at one distance, those along
+the last axis are joined first, then those along the one before it, and voxels in C order.
 """
 
 from itertools import product

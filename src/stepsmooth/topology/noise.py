@@ -7,23 +7,19 @@ labelling of the means is compatible with the premises, no region is shifted. Si
 The verdict "not identified" is not given under noise: pooling may have lost what would decide.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import chi2
 
 from stepsmooth.model.arrays import Anything, Floats, Ints
-from stepsmooth.topology.alternatives import NORMS, alternative, only_division
+from stepsmooth.topology.alternatives import NORMS
 from stepsmooth.topology.arguments import point_cloud
-from stepsmooth.topology.certificate import Certificate, parts_without
-from stepsmooth.topology.kdtree import build
+from stepsmooth.topology.certificate import Certificate, largest_factor
+from stepsmooth.topology.emission import Noise
 from stepsmooth.topology.lattice import Lattice
-from stepsmooth.topology.modulus import channel_factor, level_gap, size
-from stepsmooth.topology.pooling import Means, Sample, class_deviations, expected_flips, pool, single_points
-from stepsmooth.topology.spanning import minimum_spanning_tree
-
-COVER = 0.9  # least share of the points that a verdict must be about
-COARSEST = 5  # at least 2^5 neighbourhoods: a shifted region smaller than one could hide in it
+from stepsmooth.topology.modulus import Modulus
+from stepsmooth.topology.pooling import Sample
+from stepsmooth.topology.trial import COVER, Premises, Trial, trials
 
 
 def certify_noisy(
@@ -31,9 +27,11 @@ def certify_noisy(
     labels: Ints,
     levels: Floats,
     smooth: Floats,
-    y: Floats | None,
+    rest: Floats,
+    noise: Noise,
+    *,
     c: float,
-    noise_variance: Anything,
+    modulus: Modulus | None,
     confidence: float,
     norm: Anything,
 ) -> Certificate:
@@ -52,75 +50,88 @@ def certify_noisy(
         raise ValueError(f"confidence must be between 0 and 1; found {confidence!r}.")
     if norm not in NORMS:
         raise ValueError("certify with noise needs norm 1, 2 or inf.")
-    deviation = class_deviations(noise_variance, *levels.shape)
+    if modulus is not None and modulus.metric != "euclidean":
+        raise ValueError("certify with noise needs a modulus in the Euclidean distance; found one in another metric.")
     points = X.points() if isinstance(X, Lattice) else point_cloud(X)
-    f = np.broadcast_to(smooth, (len(points), levels.shape[1]))
-    sample = Sample(points, labels, levels, f + levels[labels] if y is None else y, f, deviation)
-    flips = expected_flips(labels, levels, deviation)
-    tree = build(points)
-    deepest = int(np.log2(len(tree.begin) + 1)) - 1
-    depths = [None, *range(deepest, min(deepest, COARSEST) - 1, -1)][0 if flips < 1.0 else 1 :]
-    doubt = (1.0 - confidence) / len(depths) / 2.0  # half of it for the means' bias, half for their noise
-    best: Certificate | None = None
-    for depth in depths:
-        means = single_points(sample) if depth is None else pool(sample, tree, depth, doubt)
-        if len(means.labels) < 2 or np.all(means.X[0] == means.X):
-            continue
-        found = _certify_means(means, levels, c, float(deviation.max()), doubt, confidence, norm)
-        found = replace(found, region=1 if depth is None else int((tree.end - tree.begin)[2**depth - 1]))
-        if best is None or _rank(found) > _rank(best):
-            best = found
-        if found.verdict == "identified":  # the finest neighbourhoods that decide see the smallest regions
-            break
-    if best is None:
-        best = Certificate(
-            verdict="cannot tell",
-            margin=-np.inf,
-            edges=np.empty((0, 2), dtype=np.int64),
-            parts=np.full(len(points), -1),
-            premise="none: too few points of one label lie together to be pooled.",
-        )
-    return replace(best, flips=flips)
-
-
-def _rank(found: Certificate) -> tuple[bool, bool, float]:
-    return found.verdict == "identified", float(np.mean(found.parts >= 0)) >= COVER, found.margin
-
-
-def _certify_means(
-    means: Means, levels: Floats, c: float, deviation: float, doubt: float, confidence: float, norm: Anything
-) -> Certificate:
-    edges, p = minimum_spanning_tree(means.X).edges, levels.shape[1]
-    one, other = edges[:, 0], edges[:, 1]
-    scale = channel_factor(p, 1) ** 0.5 if norm == 1 else 1.0  # the 2-norm bounds the others
-    quantile = float(np.sqrt(chi2.isf(doubt / len(edges), p)))
-    noise = quantile * deviation * np.sqrt(1.0 / means.counts[one] + 1.0 / means.counts[other])
-    noise = scale * (noise + means.bias[one] + means.bias[other])
-    most = c * float(size(means.smooth[one] - means.smooth[other], norm).max())
-    rest = means.Y - levels[means.labels]
-    used = size(rest[one] - rest[other], norm) + most + noise
-    gap = level_gap(levels, norm=norm)
-    found = alternative(edges, means.Y, levels, means.labels, most + noise, norm)[0]
-    unique = found is None and only_division(edges, means.Y, levels, means.labels, most + noise, norm)
-    covered = float(np.mean(means.member >= 0))
-    broken = (used >= gap) & (not unique)
-    worst = np.flatnonzero(broken)[np.argsort(-used[broken], kind="stable")]
-    part = np.append(parts_without(edges, broken), -1)
-    example = np.full(len(means.labels), -1, dtype=np.int64)
-    inside = np.flatnonzero(means.member >= 0)
-    example[means.member[inside]] = inside
+    sample, flips = Sample(points, labels, levels, smooth, rest, noise), noise.flips(labels)
+    premises = Premises(c, modulus, norm, 1.0 - confidence)
+    best: tuple[tuple[bool, float], Trial] | None = None
+    for trial in trials(X, sample, premises, alone=flips < 1.0):
+        covers = trial.covered >= COVER
+        for some in _candidates(trial) if covers else ():
+            if some.unique():  # the finest neighbourhoods that decide see the smallest regions
+                return _identified(some, flips, noise, confidence)
+        rank = covers, trial.together  # what cannot be decided as a whole is told by the largest parts
+        if best is None or rank > best[0]:
+            best = rank, trial
+    if best is not None:
+        return _undecided(best[1], flips, noise, confidence)
     return Certificate(
-        verdict="identified" if unique and covered >= COVER else "cannot tell",
-        margin=1.0 - float(used.max()) / gap,
-        edges=example[edges[worst]],
-        parts=part[means.member],
-        premise=(
-            "the levels are the true ones up to a shift, noise is independent with standard deviation "
-            f"{deviation:.4g}, and from one neighbourhood (about {np.median(means.counts):.0f} points of a label) to "
-            f"the next the true f varies by at most {most:.4g} (c = {c:g} times the fitted f); "
-            f"confidence {confidence:g}."
-        ),
-        alternative=None if found is None else np.append(found, -1)[means.member],
+        verdict="cannot tell",
+        margin=-np.inf,
+        edges=np.empty((0, 2), dtype=np.int64),
+        parts=np.full(len(points), -1),
+        premise="none: too few points of one label lie together to be pooled.",
+        flips=flips,
+    )
+
+
+def _candidates(trial: Trial) -> Iterator[Trial]:
+    yield trial
+    if trial.region > 1:
+        yield trial.trimmed()
+
+
+def _identified(trial: Trial, flips: float, noise: Noise, confidence: float) -> Certificate:
+    worst = float((trial.smooth + trial.noise).max())
+    room = largest_factor(trial.unique)
+    return Certificate(
+        verdict="identified",
+        margin=1.0 - 1.0 / room,
+        edges=np.empty((0, 2), dtype=np.int64),
+        parts=np.minimum(trial.means.member, 0),
+        premise=_premise(trial, noise, confidence),
+        variation=worst,
+        allowed=room * worst,
+        flips=flips,
+        region=trial.region,
+    )
+
+
+def _undecided(trial: Trial, flips: float, noise: Noise, confidence: float) -> Certificate:
+    member, used = trial.means.member, trial.used(trial.smooth)
+    part, cut = trial.local
+    worst = np.flatnonzero(cut)[np.argsort(-used[cut], kind="stable")]
+    example = np.full(len(trial.means.labels), -1, dtype=np.int64)
+    inside = np.flatnonzero(member >= 0)
+    example[member[inside]] = inside
+    other = trial.other()
+    return Certificate(
+        verdict="cannot tell",
+        # What is not covered may fail the verdict though every edge holds.
+        margin=min(1.0 - float(used.max()) / trial.gap, 0.0) if trial.gap > 0.0 else -np.inf,
+        edges=example[trial.edges[worst]],
+        parts=np.append(part, -1)[member],
+        premise=_premise(trial, noise, confidence),
+        alternative=None if other is None else np.append(other, -1)[member],
         variation=float(used.max()),
-        allowed=gap,
+        allowed=trial.gap,
+        flips=flips,
+        region=trial.region,
+    )
+
+
+def _premise(trial: Trial, noise: Noise, confidence: float) -> str:
+    unit = " of a relative change" if noise.in_logs else ""
+    premises, fitted = trial.premises, f"{trial.smooth.max():.4g}"
+    belief = (
+        f"by at most {fitted} (c = {premises.c:g} times the fitted f)"
+        if premises.modulus is None
+        else f"by no more than {premises.modulus.words} ({fitted} at most)"
+    )
+    points = f"about {np.median(trial.means.counts):.0f} points of a label"
+    return (
+        "the levels are the true ones up to a shift, noise is independent with standard deviation "
+        f"{float(noise.worst.max()):.4g}{unit}, and from one neighbourhood ({points}) to the next the true f varies "
+        f"{belief}; confidence {confidence:g}."
     )

@@ -1,39 +1,47 @@
-"""Means of the points of one label in one neighbourhood: labelled observations with little noise."""
+"""Means of the points of one label in one neighbourhood: labelled observations with little noise.
+
+What is averaged is what the fit leaves: y - mu - f, or y / (mu e^f) - 1 where f multiplies, whose logarithm is taken
+afterwards. So noise stays noise of the data, dark voxels may fall to zero, and no logarithm of noise biases a mean.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
 from scipy.stats import norm as normal
 
-from stepsmooth.model.arrays import Anything, Floats, Ints
+from stepsmooth.model.arrays import Floats, Ints
+from stepsmooth.topology.emission import Noise
 from stepsmooth.topology.kdtree import KDTree
 from stepsmooth.topology.modulus import level_gap
 
-PURE = 0.25  # most bias of a mean through points of other levels, as a share of the gap
+CLEAR = 0.4  # most error of a mean, by noise and by points of other levels, as a share of the distance of levels
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Labelled points with their noise.
+    """Labelled points: positions (n, d), labels (n,), fitted f (n, 1 or p), what the fit leaves (n, p), and its noise.
 
-    Positions (n, d), labels (n,), levels (M, p), observations and fitted f (n, p), standard deviation of the noise in
-    each channel for each level (M,).
+    Levels (M, p) are logarithms if f multiplies.
     """
 
     X: Floats
     labels: Ints
     levels: Floats
-    Y: Floats
     smooth: Floats
-    deviation: Floats
+    rest: Floats
+    noise: Noise
 
 
 @dataclass(frozen=True)
 class Means:
     """One labelled mean for each neighbourhood and label.
 
-    `member` is the mean that each point belongs to, -1 if it was left out: too many of its points may be there by noise
-    alone, or they differ by more than noise. `bias` bounds what points of other levels add to a mean.
+    `member` is the mean that each point belongs to, -1 if it was left out: too few points of its label lie together,
+    too many may be there by noise alone, or they differ by more than noise. `deviation` is that of a mean by noise;
+    `bias` bounds what points of other levels add to it. All points of a mean lie between `low` and `high`. By means
+    that are not `exact` no others can be judged: they are ends of the tree.
     """
 
     member: Ints
@@ -42,136 +50,170 @@ class Means:
     X: Floats
     Y: Floats
     smooth: Floats
+    deviation: Floats
     bias: Floats
+    low: Floats
+    high: Floats
+    exact: NDArray[np.bool_]
 
 
-def pool(sample: Sample, tree: KDTree, depth: int, doubt: float) -> Means:
-    """Return the means over the nodes of a k-d tree at one depth; `doubt` is the chance that any bias is larger.
+@dataclass(frozen=True)
+class Sums:
+    """Sums over the points of each neighbourhood and label, (N, M, ...), and the largest gain of each neighbourhood.
+
+    Two neighbourhoods of the tree add up to the next coarser one, so that the points are gone through once.
+    """
+
+    counts: Floats
+    X: Floats
+    smooth: Floats
+    rest: Floats
+    squares: Floats
+    power: Floats
+    gain: Floats
+
+    def coarser(self) -> "Sums":
+        """Return the sums of neighbourhoods twice as large."""
+
+        def added(values: Floats) -> Floats:
+            return np.asarray(values[::2] + values[1::2])
+
+        return Sums(
+            counts=added(self.counts),
+            X=added(self.X),
+            smooth=added(self.smooth),
+            rest=added(self.rest),
+            squares=added(self.squares),
+            power=added(self.power),
+            gain=np.maximum(self.gain[::2], self.gain[1::2]),
+        )
+
+
+def sums_at(sample: Sample, tree: KDTree, depth: int) -> tuple[Sums, Ints]:
+    """Return the sums over the nodes of a k-d tree at one depth, and the node of each point.
 
     Examples
     --------
     >>> from stepsmooth.topology.kdtree import build
-    >>> x, labels = np.arange(40.0)[:, None], np.arange(40) // 10 % 2
-    >>> levels = np.array([[0.0], [1.0]])
-    >>> sample = Sample(x, labels, levels, levels[labels], np.zeros_like(x), np.full(2, 0.01))
-    >>> pool(sample, build(x), depth=2, doubt=0.05).labels
-    array([0, 1, 0, 1])
+    >>> x, levels, f = np.arange(40.0)[:, None], np.array([[0.0], [1.0]]), np.zeros((40, 1))
+    >>> sample = Sample(x, np.arange(40) // 10 % 2, levels, f, f, Noise.of(levels, 0.01))
+    >>> sums, node = sums_at(sample, build(x), 2)
+    >>> sums.counts.tolist(), sums.coarser().counts.tolist()
+    ([[10.0, 0.0], [0.0, 10.0], [10.0, 0.0], [0.0, 10.0]], [[10.0, 10.0], [10.0, 10.0]])
     """
     first, m = 2**depth - 1, len(sample.levels)
-    sizes = (tree.end - tree.begin)[first : 2 * first + 1]
-    group = np.empty(len(sample.labels), dtype=np.int64)
-    group[tree.order] = np.repeat(np.arange(len(sizes)), sizes)
-    cell = group * m + sample.labels
-    counts = np.bincount(cell, minlength=len(sizes) * m).astype(np.float64)
-    bias = _turned_bias(sample, counts.reshape(-1, m)) + _mixing_bias(sample, cell, counts, doubt)
-    keep = np.flatnonzero((counts > 0) & (bias < PURE * level_gap(sample.levels)))
-    name = np.full(counts.size, -1, dtype=np.int64)
-    name[keep] = np.arange(len(keep))
-    safe = np.maximum(counts, 1.0)[:, None]
-    X, Y, f = (_sums(v, cell, counts.size)[keep] / safe[keep] for v in (sample.X, sample.Y, sample.smooth))
-    return Means(name[cell], keep % m, counts[keep], X, Y, f, bias[keep])
+    begin = tree.begin[first : 2 * first + 1]
+    node = np.empty(len(sample.labels), dtype=np.int64)
+    node[tree.order] = np.repeat(np.arange(len(begin)), (tree.end - tree.begin)[first : 2 * first + 1])
+    cell, gain = node * m + sample.labels, sample.noise.gain
+
+    def added(values: Floats | None) -> Floats:
+        total = np.bincount(cell, values, minlength=len(begin) * m)
+        return total.astype(np.float64).reshape(len(begin), m)
+
+    def columns(values: Floats) -> Floats:
+        return np.stack([added(values[:, a]) for a in range(values.shape[1])], axis=2)
+
+    counts, squares = added(None), added(np.square(sample.rest).sum(axis=1))
+    power = counts if gain is None else added(np.square(gain))
+    most = np.ones(len(begin)) if gain is None else np.maximum.reduceat(gain[tree.order], begin)
+    return Sums(counts, columns(sample.X), columns(sample.smooth), columns(sample.rest), squares, power, most), node
 
 
-def single_points(sample: Sample) -> Means:
+def pool(sample: Sample, sums: Sums, node: Ints, box: tuple[Floats, Floats], doubt: float) -> Means:
+    """Return the means of all cells that are clear; `doubt` is the chance that any bias is larger.
+
+    Examples
+    --------
+    >>> from stepsmooth.topology.kdtree import build
+    >>> x, levels, f = np.arange(40.0)[:, None], np.array([[0.0], [1.0]]), np.zeros((40, 1))
+    >>> sample = Sample(x, np.arange(40) // 10 % 2, levels, f, f, Noise.of(levels, 0.01))
+    >>> tree = build(x)
+    >>> pool(sample, *sums_at(sample, tree, 2), (tree.low[3:7], tree.high[3:7]), 0.05).labels
+    array([0, 1, 0, 1])
+    """
+    (count, m), noise = sums.counts.shape, sample.noise
+    bias = noise.turned(sums.counts, sums.gain) + _mixing(sums, noise, doubt)
+    safe = np.maximum(sums.counts, 1.0)
+    deviation = noise.worst * np.sqrt(sums.power) / safe  # worst sqrt(mean gain^2 / count)
+    quantile = float(np.sqrt(chi2.isf(doubt / max(1, int(np.sum(sums.counts > 0))), sample.rest.shape[1])))
+    shift, slope = noise.outputs(sums.rest / safe[:, :, None], quantile * deviation + bias)
+    with np.errstate(invalid="ignore"):
+        error = (quantile * deviation + bias) * slope
+        # A mean whose own level stands apart may be less exact, but then no other mean may be judged by it.
+        own, label = np.nonzero((sums.counts > 0) & (error < CLEAR * apart(sample.levels)))
+    name = np.full((count, m), -1, dtype=np.int64)
+    name[own, label] = np.arange(len(own))
+    kept = safe[own, label]
+    X, f = (values[own, label] / kept[:, None] for values in (sums.X, sums.smooth))
+    return Means(
+        member=name[node, sample.labels],
+        labels=label,
+        counts=kept,
+        X=X,
+        Y=sample.levels[label] + f + shift[own, label],
+        smooth=f,
+        deviation=deviation[own, label] * slope[own, label],
+        bias=bias[own, label] * slope[own, label],
+        low=box[0][own],
+        high=box[1][own],
+        exact=error[own, label] < CLEAR * level_gap(sample.levels),
+    )
+
+
+def single_points(sample: Sample, doubt: float) -> Means:
     """Return the points themselves as means, for noise so small that it turns no label.
 
     Examples
     --------
     >>> x, levels = np.arange(2.0)[:, None], np.array([[0.0], [1.0]])
-    >>> single_points(Sample(x, np.array([0, 1]), levels, levels, 0 * x, np.full(2, 0.01))).counts
+    >>> single_points(Sample(x, np.array([0, 1]), levels, 0 * x, 0 * x, Noise.of(levels, 0.01)), 0.05).counts
     array([1., 1.])
     """
-    n = len(sample.labels)
-    return Means(np.arange(n), sample.labels, np.ones(n), sample.X, sample.Y, sample.smooth, np.zeros(n))
-
-
-def class_deviations(noise_variance: Anything, n_levels: int, n_channels: int) -> Floats:
-    """Return the largest standard deviation over channels for each level, (M,).
-
-    Examples
-    --------
-    >>> class_deviations([[1.0, 4.0], [9.0, 4.0]], 2, 2), class_deviations(4.0, 3, 1)
-    (array([2., 3.]), array([2., 2., 2.]))
-    """
-    variance = np.asarray(noise_variance, dtype=np.float64)
-    if not np.all(np.isfinite(variance) & (variance > 0.0)):
-        raise ValueError(f"noise_variance must be finite and above 0, or 0 for all; found {variance.tolist()}.")
-    if variance.shape == (n_levels, n_channels):
-        return np.asarray(np.sqrt(variance.max(axis=1)))
-    if variance.ndim == 0 or (n_channels > 1 and variance.shape == (n_channels,)):
-        return np.full(n_levels, float(np.sqrt(variance.max())))
-    if n_channels == 1 and variance.shape == (n_levels,):
-        return np.asarray(np.sqrt(variance))
-    raise ValueError(
-        f"noise_variance must be one number, one for each of the {n_levels} levels of scalar data, one for each of the "
-        f"{n_channels} channels, or one for each level and channel; found shape {variance.shape}."
+    n, noise = len(sample.labels), sample.noise
+    quantile = float(np.sqrt(chi2.isf(doubt / n, sample.rest.shape[1])))
+    deviation = noise.worst[sample.labels] * (1.0 if noise.gain is None else noise.gain)
+    shift, slope = noise.outputs(sample.rest, quantile * deviation)
+    Y, X = sample.levels[sample.labels] + sample.smooth + shift, sample.X
+    every, none = np.ones(n, dtype=bool), np.zeros(n)
+    return Means(
+        np.arange(n), sample.labels, np.ones(n), X, Y, sample.smooth, deviation * slope, none, X, X, exact=every
     )
 
 
-def turning(levels: Floats, deviation: Floats) -> Floats:
-    """Return bounds on the probabilities that noise takes a point of level k to level l, (M, M).
+def apart(levels: Floats) -> Floats:
+    """Return the distance of each level from the nearest other one.
 
     Examples
     --------
-    >>> turning(np.array([[0.0], [2.0], [4.0]]), np.ones(3)).round(3)  # on a line the next level comes first
-    array([[0.   , 0.159, 0.   ],
-           [0.159, 0.   , 0.159],
-           [0.   , 0.159, 0.   ]])
+    >>> apart(np.array([[0.0], [1.0], [1.2]])).round(1)
+    array([1. , 0.2, 0.2])
     """
-    out = normal.sf(np.linalg.norm(levels[:, None] - levels[None], axis=2) / (2.0 * deviation[:, None]))
-    if levels.shape[1] == 1:
-        rank = np.argsort(np.argsort(levels[:, 0]))
-        out[np.abs(rank[:, None] - rank[None]) > 1] = 0.0
-    np.fill_diagonal(out, 0.0)
-    return np.asarray(out)
+    far = np.linalg.norm(levels[:, None] - levels[None], axis=2)
+    np.fill_diagonal(far, np.inf)
+    return np.asarray(far.min(axis=1))
 
 
-def expected_flips(labels: Ints, levels: Floats, deviation: Floats) -> float:
-    """Return how many labels noise alone is expected to turn, at most, if each point takes its nearest level.
-
-    Examples
-    --------
-    >>> round(expected_flips(np.array([0, 1] * 500), np.array([[0.0], [1.0]]), np.full(2, 0.5)), 1)  # 1000 P(N > 1)
-    158.7
-    """
-    return float(np.bincount(labels, minlength=len(levels)) @ turning(levels, deviation).sum(axis=1))
-
-
-def _turned_bias(sample: Sample, counts: Floats) -> Floats:
-    """Bound what turned labels add to each mean: points of other levels that came in, own points that left."""
-    far = np.linalg.norm(sample.levels[:, None] - sample.levels[None], axis=2)
-    turned, sd = turning(sample.levels, sample.deviation), sample.deviation[:, None]
-    left = np.where(turned > 0.0, sd * normal.pdf(far / (2.0 * sd)), 0.0).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        came = np.where(counts > 0, counts @ (turned * far) / counts, np.inf)
-    return np.asarray((came + left).ravel())
-
-
-def _mixing_bias(sample: Sample, cell: Ints, counts: Floats, doubt: float) -> Floats:
+def _mixing(sums: Sums, noise: Noise, doubt: float) -> Floats:
     """Bound what a share w of points of another level adds to each mean: at most w times the distance of the levels.
 
     Such points spread the mean's points by v = distance sqrt(w (1 - w)). The variance that is seen is then at least
     s^2 (1 - z sqrt(2 / (m - 1))) + v^2 - 2 z s v / sqrt(m), up to the chance that z stands for, which bounds v.
     """
-    rest, p, m = sample.Y - sample.smooth, sample.Y.shape[1], len(sample.levels)
-    safe = np.maximum(counts, 1.0)
-    centred = rest - (_sums(rest, cell, counts.size) / safe[:, None])[cell]
-    freedom = np.maximum(counts - 1.0, 1.0)
-    seen = _sums(np.square(centred).sum(axis=1, keepdims=True), cell, counts.size)[:, 0] / freedom
+    counts, m = sums.counts, len(noise.worst)
+    safe, freedom = np.maximum(counts, 1.0), np.maximum(counts - 1.0, 1.0)
+    seen = np.maximum(sums.squares - np.square(sums.rest).sum(axis=2) / safe, 0.0) / freedom
     z = float(normal.isf(doubt / max(1, int(np.sum(counts > 1)))))
-    own = np.resize(np.arange(m), counts.size)  # cells run over labels first
-    excess = seen - p * sample.deviation[own] ** 2 * (1.0 - z * np.sqrt(2.0 / (p * freedom)))
-    bias = np.zeros(counts.size)
-    for other in range(m):
-        far = np.linalg.norm(sample.levels[own] - sample.levels[other], axis=1)
-        cross = z * np.maximum(sample.deviation[own], sample.deviation[other]) / np.sqrt(safe)
-        with np.errstate(divide="ignore"):
-            spread = np.square((cross + np.sqrt(cross**2 + np.maximum(excess, 0.0))) / far)
-        share = np.where(spread < 0.25, 0.5 - np.sqrt(np.maximum(0.25 - spread, 0.0)), np.inf)
-        bias = np.where(own == other, bias, np.maximum(bias, share * np.where(far > 0.0, far, 1.0)))
+    power = sums.power / safe
+    excess = np.maximum(seen - noise.variance.sum(axis=1) * power * (1.0 - z * np.sqrt(2.0 / freedom)), 0.0)
+    cross = z * noise.worst * np.sqrt(power / safe)
+    bias = np.zeros_like(counts)
+    for k in range(m):
+        for other in range(m):
+            if other != k:
+                far = noise.jumps[k, other]
+                with np.errstate(divide="ignore"):
+                    spread = np.square((cross[:, k] + np.sqrt(cross[:, k] ** 2 + excess[:, k])) / far)
+                share = np.where(spread < 0.25, 0.5 - np.sqrt(np.maximum(0.25 - spread, 0.0)), np.inf)
+                bias[:, k] = np.maximum(bias[:, k], share * (far or 1.0))
     return np.where(counts > 1, bias, 0.0)  # a single point does not mix
-
-
-def _sums(values: Floats, cell: Ints, count: int) -> Floats:
-    """Return the sum of the rows of each cell."""
-    return np.column_stack([np.bincount(cell, values[:, a], count) for a in range(values.shape[1])])
