@@ -14,6 +14,7 @@ from stepsmooth.cli import app
 
 mpl.use("Agg")
 PICTURES = ("decomposition.png", "lasting.png", "scattered.png", "head.png")
+REPORT = "head.html"
 
 
 def run(*arguments):
@@ -35,15 +36,24 @@ def told(tmp_path_factory):
     return run_apart(["-m", "stepsmooth.cli"], "demo", "--out", "new/pictures", cwd=folder), folder
 
 
-def test_the_demo_ends_well_and_writes_its_pictures_only(told):
+def test_the_demo_ends_well_and_writes_its_pictures_and_report_only(told):
     done, folder = told
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(p.name for p in (folder / "new/pictures").iterdir()) == sorted(PICTURES)
+    assert sorted(p.name for p in (folder / "new/pictures").iterdir()) == sorted([*PICTURES, REPORT])
 
 
 def test_the_demo_says_where_the_pictures_are(told):
     done, _ = told
     assert all(os.path.join("new/pictures", name) in done.stdout for name in PICTURES)
+
+
+def test_the_demo_ends_with_a_report_and_says_where_it_is(told):
+    done, folder = told
+    assert done.stdout.splitlines()[-1].endswith(os.path.join("new/pictures", REPORT))
+    page = (folder / "new/pictures" / REPORT).read_bytes()
+    assert page.startswith(b"<!DOCTYPE html>")
+    assert b"It helped" in page
+    assert len(page) < 20_000_000
 
 
 def test_the_pictures_are_png_files_small_enough_for_a_readme(told):

@@ -32,17 +32,18 @@ def demo(out: Out = Path("demo")) -> None:
 
     First the paper's model, a sine wave with three levels and noise, beside a k-means of y alone; then the same
     with labels that last, by the joint solver beside AltMin; then points scattered over a checkerboard that a hill
-    hides; then a slice of a head under a bias field. Numbers are printed, pictures are written.
+    hides; then a slice of a head under a bias field. Numbers are printed, pictures are written. The demo ends with a
+    report of the whole head: one HTML file with a viewer.
 
     Example:  stepsmooth demo --out demo
     """
     folder = output_folder(out)
-    with progress(total=6) as steps:
+    with progress(total=7) as steps:
         steps.begin("Importing numerics")
         import matplotlib as mpl
 
         mpl.use("Agg")  # files only: no window system is asked for
-        from stepsmooth.cli.head import head_slice, tell_head, timed_head
+        from stepsmooth.cli.head import head_slice, report_head, tell_head, tell_report, timed_head
         from stepsmooth.cli.scattered import scattered_points
         from stepsmooth.datasets import make_markov_steps, make_sine_steps
         from stepsmooth.peers import kmeans_levels
@@ -78,6 +79,8 @@ def demo(out: Out = Path("demo")) -> None:
         }
         try:
             written = [save_figure(figure, folder / name, colours=256) for name, figure in figures.items()]
+            steps.begin("Decomposing a whole head, and writing its report")
+            volume, whole = report_head(folder / "head.html")
         except OSError as error:
             refuse(f"--out {out} cannot be written to: {error.strerror}.")
 
@@ -87,6 +90,7 @@ def demo(out: Out = Path("demo")) -> None:
     tell(console, "Points scattered over a checkerboard, under a hill", points, plane)
     tell_head(console, head, brain, seconds)
     console.print("Pictures: " + ", ".join(str(path) for path in written), soft_wrap=True, markup=False)
+    tell_report(console, volume, whole, folder / "head.html")
 
 
 def timed_fit(data: "Anything", *, solver: str = "altmin", compiling: bool = False) -> Timed:

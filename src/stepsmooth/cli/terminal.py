@@ -66,21 +66,31 @@ class Steps:
         self._bar = bar
         self._task = task
         self._begun = False
+        self._name = ""
 
     def begin(self, name: str) -> None:
         """Move on to the next step."""
         self._bar.update(self._task, description=name, advance=1 if self._begun else 0)
         self._begun = True
+        self._name = name
+
+    def round(self, state: object) -> None:
+        """Show which round of a fit is done; this is a callback of the estimators."""
+        number = getattr(state, "round", None) or getattr(state, "iteration", None)
+        if number is not None:
+            self._bar.update(self._task, description=f"{self._name}, round {number}")
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Steps]:
+def progress(total: int, *, quiet: bool = False) -> Iterator[Steps]:
     """Show a bar while a command works; it leaves nothing behind, and stays away from files and pipes.
 
     Parameters
     ----------
     total : int
         The number of steps.
+    quiet : bool
+        Show nothing.
 
     Yields
     ------
@@ -95,5 +105,5 @@ def progress(total: int) -> Iterator[Steps]:
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         yield Steps(bar, bar.add_task("", total=total))

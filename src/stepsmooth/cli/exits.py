@@ -1,0 +1,160 @@
+"""How commands end: what each exit code means, and errors told in one sentence."""
+
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+
+class ExitCode(IntEnum):
+    """What a command ends with."""
+
+    DONE = 0
+    BUG = 1
+    ARGUMENTS = 2
+    INPUT = 3
+    OUTPUT = 4
+    WORSE = 5
+    NOT_IDENTIFIED = 6
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+MEANINGS = {
+    ExitCode.DONE: "done",
+    ExitCode.BUG: "an error in stepsmooth: please report it",
+    ExitCode.ARGUMENTS: "wrong options or arguments",
+    ExitCode.INPUT: "an input cannot be used",
+    ExitCode.OUTPUT: "the result cannot be written",
+    ExitCode.WORSE: "the fit made it worse: no corrected image (--force writes it)",
+    ExitCode.NOT_IDENTIFIED: "certify: the labels are not shown to be identified",
+    ExitCode.INTERRUPTED: "interrupted by the user; nothing half-written is left",
+    ExitCode.TERMINATED: "ended from outside; nothing half-written is left",
+}
+# \b keeps the lines of the list apart in a help text.
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {words}" for code, words in MEANINGS.items())
+
+# Sentences of the estimators name parameters; at the command line these are options.
+_OPTIONS = (
+    ("use multiplicative=False, or mask them out", "use --additive, or --mask them out"),
+    ("multiplicative=False", "--additive"),
+    ("multiplicative=True", "no --additive"),
+    ("solver='altmin'", "--solver altmin"),
+    ("solver='joint'", "--solver joint"),
+    ("n_levels='auto'", "--levels auto"),
+    ("n_levels=", "--levels "),
+    ("label_prior=", "--prior "),
+    ("channel_axis", "--channel-axis"),
+)
+
+
+def in_options(sentence: str) -> str:
+    """Return a sentence of an estimator with options in the place of parameters.
+
+    Examples
+    --------
+    >>> in_options("n_levels='auto' does not go with solver='altmin' on grids.")
+    '--levels auto does not go with --solver altmin on grids.'
+    """
+    for parameter, option in _OPTIONS:
+        sentence = sentence.replace(parameter, option)
+    return sentence
+
+
+def end(code: ExitCode, sentence: str) -> NoReturn:
+    """Say what happened on the error stream, and end.
+
+    Examples
+    --------
+    >>> try:
+    ...     end(ExitCode.INPUT, "trace.csv does not exist.")
+    ... except typer.Exit as stop:
+    ...     print(stop.exit_code)
+    3
+    """
+    typer.echo(sentence, err=True)
+    raise typer.Exit(int(code))
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Turn what goes wrong inside into one sentence and an exit code.
+
+    Examples
+    --------
+    >>> try:
+    ...     with sentences():
+    ...         raise ValueError("mask is empty: no voxel is inside.")
+    ... except typer.Exit as stop:
+    ...     print(stop.exit_code)
+    3
+    """
+    from stepsmooth.files.errors import OutputError, reason
+
+    try:
+        with _terminable():
+            yield
+    except OutputError as error:
+        end(ExitCode.OUTPUT, str(error))
+    except ValueError as error:
+        end(ExitCode.INPUT, in_options(str(error)))
+    except MemoryError:
+        end(ExitCode.INPUT, "There is not enough memory for this: crop the image, or lower its resolution.")
+    except BrokenPipeError:
+        raise  # whoever read our output has had enough of it
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        end(ExitCode.OUTPUT, f"The result cannot be written: {place}{reason(error)}.")
+    except KeyboardInterrupt:
+        end(ExitCode.INTERRUPTED, "Interrupted; nothing half-written is left.")
+    except _Terminated:
+        end(ExitCode.TERMINATED, "Ended from outside; nothing half-written is left.")
+
+
+@contextmanager
+def noted(remarks: list[str]) -> Iterator[None]:
+    """Collect the warnings of a fit as remarks, each once.
+
+    Examples
+    --------
+    >>> remarks: list[str] = []
+    >>> with noted(remarks):
+    ...     warnings.warn("mask is in 2 pieces.", stacklevel=1)
+    >>> remarks
+    ['mask is in 2 pieces.']
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        sentence = in_options(str(warning.message)).strip()
+        # Those of libraries are for programmers; ours are sentences, and UserWarnings.
+        if issubclass(warning.category, UserWarning) and sentence not in remarks:
+            remarks.append(sentence)
+
+
+class _Terminated(BaseException):
+    """The process was asked to end."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to end (SIGTERM) clean up as an interruption by hand does."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        raise _Terminated
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not the main thread: whoever runs it decides
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
