@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test lint bench clean
+.PHONY: install demo test test-browser lint bench clean
 
 install: $(STAMP)
 
@@ -18,6 +18,10 @@ demo: install
 # --dist loadscope keeps a module on one worker, so that numba compiles its loops once.
 test: install
 	$(BIN)/python -m pytest -n 2 --dist loadscope
+
+# The same tests skip themselves under `make test` where there is no Chromium; here that is a failure.
+test-browser: install
+	STEPSMOOTH_BROWSER=needed $(BIN)/python -m pytest tests/browser
 
 lint: install
 	$(BIN)/ruff check .

@@ -31,9 +31,20 @@ NAMES = (
     "joint_scale",
     "ion_channel",
     "volumes",
+    "quality",
+    "paper_table",
 )
 # Run only when named: they take longer than the others together.
-LONG = ("joint_accuracy", "joint_segments", "joint_count", "joint_scale", "ion_channel", "volumes")
+LONG = (
+    "joint_accuracy",
+    "joint_segments",
+    "joint_count",
+    "joint_scale",
+    "ion_channel",
+    "volumes",
+    "quality",
+    "paper_table",
+)
 
 
 def title_of(name: str) -> str:

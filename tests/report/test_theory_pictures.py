@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,9 +18,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.ndimage import gaussian_filter
 from scipy.spatial.distance import cdist, pdist
 
-from stepsmooth import StepSmooth
+from stepsmooth import GridStepSmooth, StepSmooth
 from stepsmooth.datasets import make_sine_steps
 from stepsmooth.model import MinKernel
 from stepsmooth.report import CertificateDisplay, GraphDisplay, SpectralDisplay
@@ -329,7 +331,16 @@ def test_other_labels_are_drawn_where_they_differ():
     rings = display.axes_[1].collections[-1].get_offsets()
     changed = np.flatnonzero(found.alternative != labels)
     assert_array_equal(np.sort(rings[:, 0]), np.sort(X[changed, 0]))
+    assert "shaded: 1 edge breaks the condition" in display.axes_[0].get_title("right")
+
+
+def test_where_edges_break_everywhere_the_worst_are_marked():
+    X, _, labels, _, levels = paused()
+    found = certify(X, labels, levels, smooth=np.random.default_rng(0).normal(size=len(X)))
+    display = CertificateDisplay.from_certificate(found, X, labels)
+    assert len(found.edges) > 100
     assert "the 10 worst are marked" in display.axes_[0].get_title("right")
+    assert len(display.axes_[0].patches) == 10
 
 
 def test_a_fit_that_is_identified_says_so_and_marks_nothing():
@@ -371,6 +382,45 @@ def test_an_image_shows_the_bridge_and_two_parts():
     assert np.ma.getmaskarray(shown).sum() == 120 or np.isnan(shown).sum() == 120
     assert (shown[3, 2], shown[3, 30]) == (0, 1)
     assert [t.get_text() for t in parts.get_legend().get_texts()] == ["part 1: 180 points", "part 2: 180 points"]
+
+
+@cache
+def steep_volume():
+    """Two tissues in five slices, whose field rises steeply in the middle of the last two."""
+    rng, shape = np.random.default_rng(0), (48, 64, 5)
+    labels = np.repeat((gaussian_filter(rng.normal(size=shape[:2]), 3.0) > 0).astype(int)[:, :, None], 5, axis=2)
+    rise = 1.0 / (1.0 + np.exp(-(np.indices(shape)[1] - 32) / 2.0)) * (np.arange(5) > 2)
+    image = np.exp(rise) * np.array([1.0, 2.0])[labels] + 0.03 * rng.normal(size=shape)
+    g = GridStepSmooth(2, knots=6.0, spacing=1.0, label_prior="proportions").fit(image)
+    g.smooth_, g.labels_ = rise.astype(np.float32), labels.astype(np.int16)
+    g.corrected_ = image / g.field_
+    return g
+
+
+def test_a_volume_shows_the_slice_that_most_breaking_edges_cross():
+    g = steep_volume()
+    display = CertificateDisplay.from_estimator(g)
+    assert display.certificate.verdict == g.certificate().verdict == "cannot tell"
+    shown = int(re.search(r"slice (\d) across axis 2", display.axes_[1].get_xlabel())[1])
+    assert shown >= 2
+    assert display.axes_[0].images[0].get_array().shape == (48, 64)
+    ends = np.array(display.axes_[0].collections[-1].get_segments())
+    assert np.all(np.abs(ends[:, :, 0] - 32) < 24)
+    calm = CertificateDisplay.from_estimator(g, index=0)
+    assert "slice 0 across axis 2" in calm.axes_[1].get_xlabel()
+    assert len(calm.axes_[0].collections) < len(display.axes_[0].collections) or len(calm.certificate.edges) < len(ends)
+    with pytest.raises(ValueError, match="index must be a slice along axis 2"):
+        CertificateDisplay.from_estimator(g, index=9)
+
+
+def test_a_fitted_image_is_drawn_on_its_own_pixels():
+    rng = np.random.default_rng(0)
+    labels = (gaussian_filter(rng.normal(size=(40, 50)), 3.0) > 0).astype(int)
+    image = np.exp(np.linspace(0.0, 0.3, 50)) * np.array([1.0, 2.0])[labels]
+    g = GridStepSmooth(2, knots=60.0, spacing=1.0, label_prior="proportions").fit(image)
+    display = CertificateDisplay.from_estimator(g)
+    assert "identified" in display.axes_[0].get_title("left")
+    assert_allclose(display.axes_[0].images[0].get_array(), image, rtol=1e-5)
 
 
 def test_points_in_a_plane_are_drawn_as_dots():
@@ -427,6 +477,7 @@ DISPLAYS = {
     "not identified": trace,
     "cannot tell": lambda: trace(modulus=1.0),
     "image": image,
+    "volume": lambda: CertificateDisplay.from_estimator(steep_volume()),
     "spectra": lambda: SpectralDisplay.from_chains(n=50, sizes=[30, 90], chains=10),
     "graphs": lambda: GraphDisplay.from_points(*cloud(0)),
     "scattered labels": lambda: GraphDisplay.from_points(*scattered()),

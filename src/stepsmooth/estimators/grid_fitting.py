@@ -10,10 +10,14 @@ from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.estimators.grid_settings import GridSettings
 from stepsmooth.grid import Emission, Search, Volume, choose_count, find_air, fit_grid, shell
 from stepsmooth.grid.background import Air
+from stepsmooth.grid.closing import field_on_grid
+from stepsmooth.grid.volume import box_of
 from stepsmooth.model.arrays import Anything, Floats
 
 # Without a spacing in mm, the longest side of the image counts as this many.
 HEAD = 180.0
+# The units are taken from about so many voxels.
+N_FOR_UNITS = 100_000
 # Air outside a mask is worth a look if there is at least this share of the image.
 OUTSIDE = 0.01
 
@@ -66,22 +70,26 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     has_background = air is not None and not image.masked
     fit = fit_grid(volume, task, prior, air=air, air_is_a_class=has_background, callback=settings.callback)
     selection.update(fit.selection)
-    labels = np.where(fit.labels < fit.classes.count, fit.labels, -1).astype(np.int16)
-    smooth, levels = fit.smooth, fit.classes.levels
+    levels = fit.classes.levels
+    # The field reaches beyond the box in which the fit lives.
+    space = image.values.shape[2:]
+    grid = [np.arange(n, dtype=np.float64) * h for n, h in zip(_deep(space), volume.spacing)]
+    smooth = field_on_grid(fit.joint.field, grid)
+    labels, margin = _whole(image, volume, fit.labels, -1), _whole(image, volume, fit.margin, np.nan)
+    labels[labels >= fit.classes.count] = -1
     if known is not None and not settings.free_shift:
         mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
     else:
-        mean = _mean_of(smooth, labels >= 0, volume.weights)
+        mean = _mean_of(smooth.reshape(space), labels >= 0, image.weights)
     factor, term = (float(np.exp(mean)), 0.0) if multiplicative else (1.0, mean)
-    smooth, levels = smooth - np.float32(mean), levels * factor + term
+    smooth -= np.float32(mean)
+    levels = levels * factor + term
     if not multiplicative:
-        smooth = smooth * np.float32(scale[0])
-    shape = image.values.shape[1:]
-    space = image.values.shape[2:]
+        smooth *= np.float32(scale[0])
     return GridResult(
-        labels=labels.reshape(shape),
+        labels=labels,
         smooth=smooth.reshape(space),
-        margin=fit.margin.reshape(shape),
+        margin=margin,
         levels=levels * scale + offset,
         variances=fit.classes.variances * scale**2,
         emission=_in_units(fit.emission, factor, term, scale, offset),
@@ -182,51 +190,75 @@ def _in_units(emission: Emission, factor: float, term: float, scale: Floats, off
 def _units(image: GridImage, multiplicative: bool) -> tuple[Floats, Floats]:
     """Return by what each channel is divided, and what is subtracted before: single precision then loses nothing."""
     scale, offset = np.ones(image.n_channels), np.zeros(image.n_channels)
+    step = max(image.n_present // N_FOR_UNITS, 1)
+    places = np.unravel_index(np.flatnonzero(image.present)[::step], image.present.shape)
     for c, channel in enumerate(image.values):
-        some = channel[image.present].astype(np.float64)
+        some = channel[places].astype(np.float64)
         if multiplicative:
-            scale[c] = np.quantile(some, 0.99) or some.max()
+            scale[c] = np.quantile(some, 0.99) or channel[image.present].max()
         else:
             offset[c] = np.median(some)
-            scale[c] = float(np.std(some)) or 1.0
+            scale[c] = float(np.std(some)) or float(np.std(channel[image.present])) or 1.0
     if not multiplicative:
         scale[:] = scale.max()  # f adds to all channels alike
     return scale, offset
 
 
+def _deep(space: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape with three axes of space."""
+    return (*space, *(1 for _ in range(3 - len(space))))
+
+
 def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
-    space = image.values.shape[2:]
-    shape = (*image.values.shape[:2], *space, *(1 for _ in range(3 - len(space))))
-    values = np.empty(image.values.shape, dtype=np.float32)
+    """Return the box of the image that holds all present voxels."""
+    p, frames, *space = image.values.shape
+    present = image.present.reshape(frames, *_deep(tuple(space)))
+    box = box_of(present)
+    inside = present[(slice(None), *box)]
+    values = np.empty((p, *inside.shape), dtype=np.float32)
     for c, channel in enumerate(image.values):
-        values[c] = (channel - channel.dtype.type(offset[c])) / channel.dtype.type(scale[c])
-        values[c][~image.present] = np.nan
+        part = channel.reshape(present.shape)[(slice(None), *box)]
+        np.subtract(part, channel.dtype.type(offset[c]), out=values[c], casting="same_kind")
+        values[c] /= np.float32(scale[c])
+        values[c][~inside] = np.nan
     spacing = (*image.spacing, *(1.0 for _ in range(3 - len(space))))
-    weights = None if image.weights is None else image.weights.astype(np.float32).reshape(shape[1:])
-    return Volume(values.reshape(shape), (spacing[0], spacing[1], spacing[2]), weights)
+    weights = None
+    if image.weights is not None:
+        weights = image.weights.reshape(present.shape)[(slice(None), *box)].astype(np.float32)
+    start = (box[0].start, box[1].start, box[2].start)
+    return Volume(values, (spacing[0], spacing[1], spacing[2]), weights, start)
+
+
+def _whole(image: GridImage, volume: Volume, part: Anything, fill: float) -> Anything:
+    """Return an image of the volume's box on the whole grid, (t, *space)."""
+    frames, *space = image.present.shape
+    box = tuple(slice(s, s + n) for s, n in zip(volume.start, part.shape[1:]))
+    whole = np.full((frames, *_deep(tuple(space))), fill, dtype=part.dtype)
+    whole[(slice(None), *box)] = part
+    return whole.reshape(image.present.shape)
 
 
 def _air(image: GridImage, scale: Floats) -> Air | None:
     """Return what air looks like, from outside the mask, or from the border of an image without one."""
-    space = image.values.shape[2:]
-    shape = (*image.values.shape[1:2], *space, *(1 for _ in range(3 - len(space))))
+    p, frames, *space = image.values.shape
+    shape = (frames, *_deep(tuple(space)))
     where = shell(shape)
     if image.masked:
         where = ~image.inside.reshape(shape)
         if np.mean(where) < OUTSIDE:
             return None
-    values = (image.values / scale.reshape(-1, *(1 for _ in image.values.shape[1:]))).astype(np.float32)
-    return find_air(values.reshape(len(values), *shape), where)
+    air = find_air(image.values.reshape(p, *shape), where)
+    return None if air is None else Air(air.sigma / scale, air.share)
 
 
 def _mean_of(smooth: Anything, where: Anything, weights: Anything) -> float:
-    """Return the weighted mean of f over voxels, frame by frame."""
+    """Return the weighted mean of f over voxels, plane by plane."""
     total, moment = 0.0, 0.0
-    for t, here in enumerate(where):
-        mass = None if weights is None else weights[t][here].astype(np.float64)
-        values = smooth[here].astype(np.float64)
-        total += len(values) if mass is None else float(mass.sum())
-        moment += float(values.sum() if mass is None else mass @ values)
+    for t, frame in enumerate(where):
+        for i, here in enumerate(frame):
+            mass = here.astype(np.float64) if weights is None else weights[t, i] * here
+            total += float(np.sum(mass))
+            moment += float(np.sum(mass * smooth[i]))
     return moment / total if total > 0.0 else 0.0
 
 

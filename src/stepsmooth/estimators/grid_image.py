@@ -116,14 +116,15 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
         mass = laid_out("weights", weights, channels).astype(np.float64)
         if not np.all(np.isfinite(mass)) or np.any(mass < 0.0):
             raise ValueError("weights must be finite and not negative.")
-    present = inside & known if mass is None else inside & known & (mass > 0.0)
+    inside = inside & known
+    present = inside if mass is None else inside & (mass > 0.0)
     if not present.any():
         raise ValueError("no voxel is present: all are missing, outside the mask or of weight zero.")
     _check_values(values, present, m.multiplicative)
     result = GridImage(
         values,
         present,
-        inside & known,
+        inside,
         mass,
         _spacing(m.spacing, values.ndim - 2),
         m.spacing is not None,
@@ -161,21 +162,26 @@ def _spacing(spacing: Anything, n_axes: int) -> tuple[float, ...]:
 def _check_values(values: Image, present: Bools, multiplicative: bool) -> None:
     if not multiplicative:
         return
-    lowest = min(float(channel[present].min()) for channel in values)
+    ends = [(float(inside.min()), float(inside.max())) for inside in (channel[present] for channel in values)]
+    lowest = min(low for low, _ in ends)
     if lowest < 0.0:
         raise ValueError(
             f"image has negative values (the lowest is {lowest:g}), which a field that multiplies cannot explain; "
             "use multiplicative=False, or mask them out."
         )
-    if not all(np.any(channel[present] > 0.0) for channel in values):
+    if not all(high > 0.0 for _, high in ends):
         raise ValueError("image is zero at every present voxel: there is nothing that a field could multiply.")
 
 
 def _warn_of_pieces(present: Bools) -> None:
     """Warn if the mask falls into pieces: between them only the smoothness of f carries the levels over."""
-    pieces, count = connected(present.any(axis=0))
+    mask: Anything = present.any(axis=0)
+    for a in range(mask.ndim):  # the box around the mask is often much smaller than the image
+        found = np.flatnonzero(mask.any(axis=tuple(b for b in range(mask.ndim) if b != a)))
+        mask = mask[(*(slice(None) for _ in range(a)), slice(found[0], found[-1] + 1))]
+    pieces, count = connected(mask)
     if count > 1:
-        sizes = np.bincount(pieces.ravel())[1:]
+        sizes = np.sum([np.bincount(plane.ravel(), minlength=count + 1) for plane in pieces], axis=0)[1:]
         large = int(np.count_nonzero(sizes >= DUST * sizes.sum()))
         if large > 1:
             warnings.warn(

@@ -5,16 +5,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from stepsmooth.estimators.grid_certificate import grid_certificate
 from stepsmooth.estimators.grid_fitting import GridResult, fit_by_altmin, fit_by_joint
 from stepsmooth.estimators.grid_image import GridImage, read_image, to_layout
 from stepsmooth.estimators.grid_settings import check_grid_settings
 from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, margins
 from stepsmooth.estimators.grid_words import grid_in_words
+from stepsmooth.estimators.notebook import mime_bundle, notebook_html
 from stepsmooth.estimators.step_smooth import one_thread
 from stepsmooth.model.arrays import Anything
+from stepsmooth.topology import Certificate
 
 Array = NDArray[Any]
 
@@ -239,6 +243,30 @@ class GridStepSmooth(BaseEstimator):
             return label_probabilities(logs, self.smooth_, self._emission, False, present)
         return label_probabilities(values, self.smooth_, self._emission, self._multiplicative, present)
 
+    def certificate(self, *, c: float = 2.0, confidence: float = 0.95) -> Certificate:
+        """Say whether the labels could be other than they are, and under which premises.
+
+        Parameters
+        ----------
+        c : float, default=2.0
+            The premise: the true f varies between neighbours by at most c times as much as the fitted one.
+        confidence : float, default=0.95
+            With noise: the probability that the verdict "identified" is right, if the premises hold.
+
+        Returns
+        -------
+        Certificate
+            See :func:`stepsmooth.topology.certify`. Its points are the voxels with a label, `labels_ >= 0`, in C order.
+        """
+        check_is_fitted(self)
+        return grid_certificate(self, c=c, confidence=confidence)
+
+    def _repr_html_inner(self) -> str:
+        return notebook_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return mime_bundle(self, get_config()["display"] == "diagram")
+
     def summary(self) -> str:
         """Return the result in words."""
         check_is_fitted(self)
@@ -260,7 +288,7 @@ class GridStepSmooth(BaseEstimator):
             minlength=self.n_levels_,
         )
         self.proportions_ = counts / max(counts.sum(), 1)
-        self.corrected_ = corrected_image(data, self.field_, self._multiplicative)
+        self.corrected_ = corrected_image(data, self.smooth_, self._multiplicative)
         self._axes = data.channel_axis, data.series_axis
         self._emission, self._in_logs = result.emission, result.in_logs
         margin = result.margin

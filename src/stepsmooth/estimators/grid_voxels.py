@@ -9,13 +9,20 @@ from stepsmooth.estimators.grid_image import Bools, GridImage, Image
 from stepsmooth.grid import Emission
 from stepsmooth.grid.mixture import gain_and_shift
 
+SLAB = 1 << 17
 
-def corrected_image(image: GridImage, field: NDArray[Any], multiplicative: bool) -> NDArray[Any]:
+
+def corrected_image(image: GridImage, smooth: NDArray[Any], multiplicative: bool) -> NDArray[Any]:
     """Return the image without the field, in the user's layout; outside the mask it stays as it is."""
-    values = np.empty_like(image.values)
-    for c, channel in enumerate(image.values):
-        values[c] = channel / field if multiplicative else channel - field
-        np.copyto(values[c], channel, where=~image.inside)
+    values = np.array(image.values, order="C")
+    length = values.shape[2]
+    step = max(SLAB * length // max(smooth.size, 1), 1)
+    for low in range(0, length, step):  # slab by slab, so that no array of the image's size is made besides
+        slab = slice(low, low + step)
+        field = np.exp(smooth[slab]) if multiplicative else smooth[slab]
+        for channel in values:
+            for frame, inside in zip(channel, image.inside):
+                (np.divide if multiplicative else np.subtract)(frame[slab], field, out=frame[slab], where=inside[slab])
     return np.ascontiguousarray(image.with_channels(values))
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,6 +18,7 @@ from stepsmooth.estimators.certificate import certificate_of
 from stepsmooth.estimators.fitting import fit_altmin
 from stepsmooth.estimators.geometry import builders
 from stepsmooth.estimators.line_fitting import fit_on_line
+from stepsmooth.estimators.notebook import mime_bundle, notebook_html
 from stepsmooth.estimators.result import Result
 from stepsmooth.estimators.settings import check_settings
 from stepsmooth.estimators.words import in_words
@@ -248,6 +250,12 @@ class StepSmooth(BaseEstimator):
                 to = np.searchsorted(rises[labels[before]], rng.uniform())
                 labels[now] = np.minimum(to, self.n_levels_ - 1)
         return np.asarray(labels, dtype=np.int64)
+
+    def _repr_html_inner(self) -> str:
+        return notebook_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return mime_bundle(self, get_config()["display"] == "diagram")
 
     def summary(self) -> str:
         """Return the result in words."""

@@ -7,6 +7,8 @@ from stepsmooth.report.display import DecompositionDisplay
 from stepsmooth.report.dwell import DwellDisplay
 from stepsmooth.report.graphs import GraphDisplay
 from stepsmooth.report.image_display import ImageDisplay
+from stepsmooth.report.page import write
+from stepsmooth.report.quality_check import Quality, quality
 from stepsmooth.report.residuals import ResidualDisplay
 from stepsmooth.report.saving import save_figure
 from stepsmooth.report.spectra import SpectralDisplay
@@ -18,8 +20,11 @@ __all__ = [
     "DwellDisplay",
     "GraphDisplay",
     "ImageDisplay",
+    "Quality",
     "ResidualDisplay",
     "SpectralDisplay",
     "contrast_figure",
+    "quality",
     "save_figure",
+    "write",
 ]
