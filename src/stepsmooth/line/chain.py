@@ -8,7 +8,8 @@ from stepsmooth.line import beam
 from stepsmooth.line.smoother import LineSmoother
 from stepsmooth.model.arrays import Anything, Floats, Ints
 
-# Width, merging distance and cut-off of the beam: narrow for search, wide for the answer.
+# Width, merging distance and cut-off of the beam: narrow to compare starts, wider for search, wide for the answer.
+GLANCE = (6, 0.8, 5.0)
 SEARCH = (12, 0.5, 6.0)
 ANSWER = (48, 0.5, 12.0)
 # A branch that has just switched may fall behind by so many nats more.

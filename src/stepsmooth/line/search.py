@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepsmooth.line.chain import ANSWER, SEARCH, Expectation, Signal, Theta
+from stepsmooth.line.chain import ANSWER, GLANCE, SEARCH, Expectation, Signal, Theta
 from stepsmooth.line.maximise import Structure, maximise, neighbourly, sticky
 from stepsmooth.line.starts import starts
 from stepsmooth.model.arrays import Floats
@@ -138,8 +138,16 @@ def search(
             candidates.append(replace(theta, transition=transition, start=None))
     if len(sizes) > 1:
         candidates = _different(_scored(middle(signal, N_FOLLOW), candidates), N_FOLLOWED)
-    solutions = ranked([climb(signal, theta, prior, structure, max_iter=2) for theta in candidates])[:N_KEPT]
-    solutions = ranked([climb(signal, s.theta, prior, structure, max_iter=4, tol=0.3) for s in solutions])[:N_FINISHED]
+    window = middle(signal, N_FOLLOW)
+    candidates = [_rescaled(theta, signal, window) for theta in candidates]
+    solutions = ranked([climb(window, theta, prior, structure, max_iter=2) for theta in candidates])[:N_KEPT]
+    if window is not signal:
+        # What is far behind on thousands of points does not win on more.
+        solutions = [s for s in solutions if s.worth > solutions[0].worth - HOPELESS]
+    candidates = [_rescaled(s.theta, window, signal) for s in solutions]
+    solutions = ranked([climb(signal, theta, prior, structure, max_iter=4, tol=0.3) for theta in candidates])[
+        :N_FINISHED
+    ]
     if n_levels > 1 and structure in ("free", "ladder"):
         solutions = ranked([moved(signal, solutions[0], structure), *solutions])[:N_FINISHED]
     solutions = [s for s in solutions if s.worth > solutions[0].worth - HOPELESS]
@@ -182,7 +190,7 @@ def _followed(
 
 def _scored(signal: Signal, candidates: list[Theta]) -> list[Theta]:
     """Return the candidates, the most likely first."""
-    scores = np.array([signal.loglik(theta) for theta in candidates])
+    scores = np.array([signal.loglik(theta, GLANCE) for theta in candidates])
     return [candidates[i] for i in np.argsort(-scores, kind="stable")]
 
 
