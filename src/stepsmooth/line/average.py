@@ -3,8 +3,9 @@
 With 50 points and much noise, many levels, noises and degrees of smoothness explain the data almost equally well; the
 best of them is too sure of itself, and its labels are worse than AltMin's. Here labels are averaged over the posterior
 of the parameters, drawn by a population of Markov chains whose proposals are differences between its members, so that
-they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam; the prior says that levels
-are worth looking for if the smallest gap is several times the noise, and that gaps are seldom very unlike each other.
+they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam for
+splines of order 3; the prior says that levels are worth looking for if the smallest gap is several times the noise, and
+that gaps are seldom very unlike each other.
 """
 
 from collections.abc import Callable

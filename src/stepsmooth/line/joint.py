@@ -21,7 +21,7 @@ from stepsmooth.model.arrays import Floats, Ints
 # Two labellings are tied if their scores differ by less than this many nats and their labels at this share of points.
 TIE = 2.0
 DIFFERENT = 0.05
-# With few points, proportions are estimated only if they are better than even ones by this many nats.
+# With few points, proportions or a chain are estimated only if they are better than even ones by this many nats.
 CLEAR = 10.0
 # With fewer points than this for each parameter of the chain, labels are taken as independent.
 POINTS_PER_TRANSITION = 5
@@ -125,7 +125,9 @@ def unequal(signal: Signal, solution: Solution, structure: Structure) -> Solutio
 def score(signal: Signal, solution: Solution) -> float:
     """Return what a solution is worth, less half a log(n) for each parameter of the labels' prior and of the noise."""
     variances = 0 if solution.theta.ratio is None else solution.theta.n_levels - 1
-    return float(solution.worth - 0.5 * (solution.n_prior_parameters + variances) * np.log(len(signal)))
+    # In few points any f that swallows the steps leaves labels that seem to last.
+    doubt = CLEAR if solution.prior == "markov" and len(signal) <= N_AVERAGE else 0.0
+    return float(solution.worth - doubt - 0.5 * (solution.n_prior_parameters + variances) * np.log(len(signal)))
 
 
 def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -> tuple[dict[int, JointFit], Floats]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepsmooth.line.chain import ANSWER, GLANCE, SEARCH, Expectation, Signal, Theta
-from stepsmooth.line.maximise import Structure, maximise, neighbourly, sticky
+from stepsmooth.line.maximise import SWITCHES, Structure, maximise, neighbourly, sticky
 from stepsmooth.line.starts import starts
 from stepsmooth.model.arrays import Floats
 
@@ -48,10 +48,18 @@ class Solution:
     converged: bool = False
 
     @property
-    def n_prior_parameters(self) -> int:
-        """Number of parameters that the prior of the labels has."""
+    def n_prior_parameters(self) -> float:
+        """Number of parameters that the prior of the labels has, as far as the data decide them.
+
+        Transition probabilities are shrunk towards one switching probability, which is worth some switches a row: of
+        all but that one, only the share counts that the data decide.
+        """
         n_levels = self.theta.n_levels
-        return {"uniform": 0, "proportions": n_levels - 1, "markov": n_levels * (n_levels - 1)}[self.prior]
+        if self.prior != "markov":
+            return 0.0 if self.prior == "uniform" else n_levels - 1.0
+        pairs = self.found.pairs
+        a_row = float(pairs.sum() - np.trace(pairs)) / n_levels
+        return 1.0 + (n_levels * (n_levels - 1) - 1.0) * a_row / (a_row + SWITCHES)
 
     @property
     def loglik(self) -> float:
