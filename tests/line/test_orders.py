@@ -36,7 +36,7 @@ def test_the_likelihood_is_the_sum_over_all_labellings(order):
     omega, noise = 0.7, 0.05
     found = orders.run(signal, order, omega, levels, noise, np.full(3, 1 / 3), EXACT)
     t = np.arange(6) * omega
-    first = np.array([signal.range**2 / noise, *[orders.DERIVATIVE] * (order - 1)])
+    first = orders.beginning(signal, order, omega, noise)
     density = multivariate_normal(cov=noise * (covariance(t, order, first) + np.eye(6)))
     rest = signal.mean - signal.centre - (signal.centre - levels.mean())
     labellings = np.array(list(product(range(3), repeat=6)))

@@ -3,9 +3,8 @@
 With 50 points and much noise, many levels, noises and degrees of smoothness explain the data almost equally well; the
 best of them is too sure of itself, and its labels are worse than AltMin's. Here labels are averaged over the posterior
 of the parameters, drawn by a population of Markov chains whose proposals are differences between its members, so that
-they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam for
-splines of order 3; the prior says that levels are worth looking for if the smallest gap is several times the noise, and
-that gaps are seldom very unlike each other.
+they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam; the prior says that levels
+are worth looking for if the smallest gap is several times the noise, and that gaps are seldom very unlike each other.
 """
 
 from collections.abc import Callable
@@ -25,6 +24,8 @@ from stepsmooth.model.levels import FreeLevels
 # Averaging is considered up to so many points; for more, one set of parameters is enough.
 N_AVERAGE = 150
 WIDTH = (32, 0.4, 9.0)
+# Fewer points than this cannot bear a spline of order 3: f stays a cubic one.
+N_ORDER = 75
 # Where the chains may begin: degrees of freedom of f, and noise in units of the mean gap.
 DOFS = (4.0, 6.0, 8.0, 10.0, 13.0, 16.0, 20.0, 25.0)
 NOISE_TO_GAP = (0.15, 0.2, 0.25, 0.3, 0.4)
@@ -46,6 +47,11 @@ class Parameters:
     low: float
     high: float
 
+    @property
+    def order(self) -> int:
+        """The order of the spline."""
+        return ORDER if len(self.signal) >= N_ORDER else self.signal.order
+
     def levels(self, point: Floats) -> Floats:
         """Return the levels (M,); a common shift of them is f's."""
         rungs = np.append(0.0, np.cumsum(np.exp(point[:-2])))
@@ -55,7 +61,7 @@ class Parameters:
         """Return what the beam finds."""
         omega = float(np.pi * np.exp(point[-1]) / len(self.signal))
         noise = float(np.exp(point[-2]))
-        return run(self.signal, ORDER, omega, self.levels(point), noise, self.proportions, WIDTH)
+        return run(self.signal, self.order, omega, self.levels(point), noise, self.proportions, WIDTH)
 
     def log_posterior(self, point: Floats) -> float:
         """Return log p(y) plus the log prior, up to a constant."""
@@ -65,11 +71,14 @@ class Parameters:
 
     def log_joint(self, point: Floats) -> float:
         """Return the same, however many degrees of freedom f has."""
-        log_gaps, log_noise = point[:-2], point[-2]
-        away = (log_gaps.min() - 0.5 * log_noise - np.log(SEPARATION)) / SEPARATION_SD
-        # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
-        prior = -2.5 * np.log1p(away**2 / 4.0) - 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2) / UNEVEN**2
-        return float(self.run(point)[0] + prior)
+        return float(self.run(point)[0]) + log_prior(point[:-2], point[-2])
+
+
+def log_prior(log_gaps: Floats, log_noise: float) -> float:
+    """Return the log prior of gaps and noise variance, up to a constant."""
+    away = (log_gaps.min() - 0.5 * log_noise - np.log(SEPARATION)) / SEPARATION_SD
+    # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
+    return float(-2.5 * np.log1p(away**2 / 4.0) - 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2) / UNEVEN**2)
 
 
 def average(signal: Signal, best: Solution) -> Solution:
@@ -97,11 +106,11 @@ def average(signal: Signal, best: Solution) -> Solution:
 
 
 def _value(parameters: Parameters, best: Solution) -> float:
-    """Return what the levels and the noise of a solution are worth here, with the f that suits them best."""
+    """Return what a solution is worth, by itself or with the f that suits its levels and noise best here."""
     signal, theta = parameters.signal, best.theta
     gaps = np.log(np.maximum(np.diff(theta.levels[:, 0]), 1e-9 * signal.range))
-    own = signal.lam(theta.tau) ** (-0.5 / signal.order) * len(signal) / np.pi
-    return max(parameters.log_joint(np.array([*gaps, np.log(theta.noise), np.log(dof)])) for dof in (own, *DOFS))
+    own = signal.loglik(theta, WIDTH) + log_prior(gaps, np.log(theta.noise))
+    return max(own, *(parameters.log_joint(np.array([*gaps, np.log(theta.noise), np.log(dof)])) for dof in DOFS))
 
 
 def _draw(log_posterior: Callable[[Floats], float], begin: Floats) -> tuple[Floats, float]:

@@ -157,6 +157,19 @@ def _distance(one: Floats, i: int, other: Floats, j: int, precision: Floats, t: 
     return total
 
 
+def beginning(signal: Signal, order: int, omega: float, scale: float) -> Floats:
+    """Return the variances of f, f', ... before the first point.
+
+    f may begin anywhere; its derivatives are as large as the process noise makes them or, where there is next to no
+    noise, as f itself needs to cross the range of y once or twice.
+    """
+    powers = np.arange(order)
+    variances = DERIVATIVE * (powers > 0) + (signal.range * np.where(powers > 0, 2.0, 1.0)) ** 2 / scale / (
+        len(signal) * omega
+    ) ** (2.0 * powers)
+    return np.asarray(variances)
+
+
 def run(
     signal: Signal,
     order: int,
@@ -169,10 +182,7 @@ def run(
     """Run the beam forward over one channel, for a spline of this order that is slower than omega a step."""
     typical = float(signal.weights.mean())
     scale = noise / typical
-    # f may begin anywhere; its derivatives begin as large as the process noise makes them.
-    first = np.full(order, DERIVATIVE)
-    first[0] = signal.range**2 / scale
-    gains = spline_gains(signal.dx * omega, typical / signal.weights, order, first)
+    gains = spline_gains(signal.dx * omega, typical / signal.weights, order, beginning(signal, order, omega, scale))
     with np.errstate(divide="ignore"):
         log_first = np.log(proportions)
     start = signal.centre - float(levels.mean())

@@ -145,7 +145,7 @@ def search(
             theta = _rescaled(solution.theta, window, coarse)
             candidates.append(replace(theta, transition=transition, start=None))
     if len(sizes) > 1:
-        candidates = _different(_scored(middle(signal, N_FOLLOW), candidates), N_FOLLOWED)
+        candidates = _different(_scored(middle(signal, N_FOLLOW), candidates, GLANCE), N_FOLLOWED)
     window = middle(signal, N_FOLLOW)
     candidates = [_rescaled(theta, signal, window) for theta in candidates]
     solutions = ranked([climb(window, theta, prior, structure, max_iter=2) for theta in candidates])[:N_KEPT]
@@ -177,6 +177,8 @@ def _followed(
 ) -> list[Solution]:
     """Return where the most promising starts lead, each a little way."""
     compare = middle(signal, N_COMPARE)
+    # Where points are few, each counts; where they are many, a glance at each start is enough.
+    width = SEARCH if compare is signal else GLANCE
     candidates = starts(compare, n_levels, structure, known)
     if prior == "markov":
         chains = [sticky(n_levels, s) for s in SWITCHING]
@@ -184,10 +186,10 @@ def _followed(
             chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
         # Each start with a chain that lasts and, if there is one, a chain that does not; the best with all.
         brief, probes = middle(compare, N_COMPARE // 2), [chains[0], *chains[len(SWITCHING) : len(SWITCHING) + 1]]
-        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in probes])
+        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in probes], width)
         best = {(id(theta.levels), theta.tau, theta.noise): theta for theta in first[:N_SCORED]}
         candidates = [replace(theta, transition=chain) for theta in best.values() for chain in chains]
-    order = _scored(compare, candidates)
+    order = _scored(compare, candidates, width)
     # Half of them stiff: a rough f that follows the steps often scores well before the parameters have settled.
     typical = float(np.median([theta.tau for theta in candidates]))
     stiff = _different([theta for theta in order if theta.tau >= typical], most // 2)
@@ -196,9 +198,9 @@ def _followed(
     return [climb(signal, theta, prior, structure, max_iter=6, tol=0.3) for theta in chosen]
 
 
-def _scored(signal: Signal, candidates: list[Theta]) -> list[Theta]:
+def _scored(signal: Signal, candidates: list[Theta], width: tuple[int, float, float]) -> list[Theta]:
     """Return the candidates, the most likely first."""
-    scores = np.array([signal.loglik(theta, GLANCE) for theta in candidates])
+    scores = np.array([signal.loglik(theta, width) for theta in candidates])
     return [candidates[i] for i in np.argsort(-scores, kind="stable")]
 
 
