@@ -15,7 +15,6 @@ from . import machine
 from .harness import Settings, same_threads
 from .tables import Record, Result, show, show_claims, write
 
-# In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
 # Run only when named: they take longer than the others together.
 LONG = (
     "joint_accuracy",
@@ -27,6 +26,7 @@ LONG = (
     "quality",
     "paper_table",
 )
+# In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
 NAMES = (
     "smoothers",
     "altmin_scale",
