@@ -1,0 +1,1 @@
+"""What the project promises about reliability, each promise a command that counts."""
