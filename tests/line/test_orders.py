@@ -51,7 +51,7 @@ def test_labels_under_a_smoother_f_are_probabilities_and_change_little_where_noi
     d = make_sine_steps(200, 3, 2.0, noise_variance=0.01, random_state=3)
     signal = Signal(d.X[:, 0], d.y[:, None], np.ones(200))
     best = search(signal, 3, "uniform")[0]
-    found = relabel(signal, best)
+    found = relabel(signal, best, "free")
     np.testing.assert_allclose(found.found.gamma.sum(axis=1), 1.0)
     assert np.mean(found.found.gamma.argmax(axis=1) == d.labels) > 0.99
     assert found.theta is best.theta
@@ -63,4 +63,4 @@ def test_a_rough_f_keeps_its_cubic_spline():
     y = f + 4.0 * rng.integers(2, size=300) + 0.05 * rng.normal(size=300)
     signal = Signal(np.arange(300.0), y[:, None], np.ones(300))
     best = search(signal, 2, "uniform")[0]
-    assert relabel(signal, best) is best
+    assert relabel(signal, best, "free") is best

@@ -4,7 +4,8 @@ With 50 points and much noise, many levels, noises and degrees of smoothness exp
 best of them is too sure of itself, and its labels are worse than AltMin's. Here labels are averaged over the posterior
 of the parameters, drawn by a population of Markov chains whose proposals are differences between its members, so that
 they find scale and correlations themselves (ter Braak 2006). Log p(y) comes from the beam; the prior says that levels
-are worth looking for if the smallest gap is several times the noise, and that gaps are seldom very unlike each other.
+are worth looking for if the smallest gap is several times the noise, and that gaps are often alike (charges, channels,
+copies) and seldom very unlike each other.
 """
 
 from collections.abc import Callable
@@ -29,8 +30,9 @@ N_ORDER = 75
 # Where the chains may begin: degrees of freedom of f, and noise in units of the mean gap.
 DOFS = (4.0, 6.0, 8.0, 10.0, 13.0, 16.0, 20.0, 25.0)
 NOISE_TO_GAP = (0.15, 0.2, 0.25, 0.3, 0.4)
-# The prior of log(smallest gap / noise sd), centre and sd, and the sd of the logs of gaps.
-SEPARATION, SEPARATION_SD, UNEVEN = 4.0, 0.35, 0.4
+# The prior of log(smallest gap / noise sd), centre and sd, and the sd of the logs of gaps, which are as likely alike as
+# not.
+SEPARATION, SEPARATION_SD, ALIKE, UNLIKE = 4.0, 0.35, 0.05, 0.4
 # Chains, generations, the first share of them that is not used, and the steps in log gap, log noise and log dof.
 N_CHAINS, N_GENERATIONS, BURN_IN = 8, 60, 20
 STEPS = (0.08, 0.2, 0.15)
@@ -78,7 +80,9 @@ def log_prior(log_gaps: Floats, log_noise: float) -> float:
     """Return the log prior of gaps and noise variance, up to a constant."""
     away = (log_gaps.min() - 0.5 * log_noise - np.log(SEPARATION)) / SEPARATION_SD
     # Student's t with four degrees of freedom: a wrong prior costs a few nats, not the answer.
-    return float(-2.5 * np.log1p(away**2 / 4.0) - 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2) / UNEVEN**2)
+    uneven = 0.5 * np.sum((log_gaps - log_gaps.mean()) ** 2)
+    alike, unlike = (-uneven / sd**2 - (len(log_gaps) - 1) * np.log(sd) for sd in (ALIKE, UNLIKE))
+    return float(-2.5 * np.log1p(away**2 / 4.0) + np.logaddexp(alike, unlike))
 
 
 def average(signal: Signal, best: Solution) -> Solution:

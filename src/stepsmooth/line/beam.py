@@ -22,7 +22,7 @@ SETTLED = 1e-12
 LOG_2 = float(np.log(2.0))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def filter_gains(dx: Floats, h: Floats, order: int, value: float, slope: float) -> Floats:
     """Return, for each point, F, k0, k1 and P00, P01/P00, P11.0 of the filtered covariance: an (n, 6) array.
 
@@ -50,7 +50,7 @@ def filter_gains(dx: Floats, h: Floats, order: int, value: float, slope: float) 
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def forward(
     y: Floats,
     dx: Floats,
@@ -145,7 +145,8 @@ def forward(
                 if da * da >= near_value:
                     continue
                 db = cb[i] - nb[j] - gains[t, 4] * da
-                if da * da / near_value + db * db / near_slope < 1.0:
+                # Order 1 has no slope, and in small units its bound underflows.
+                if da * da / near_value + (db * db / near_slope if db != 0.0 else 0.0) < 1.0:
                     target = j
                     break
             w = np.exp(cw[i] - best)
@@ -171,7 +172,7 @@ def forward(
     return total, parent[:used], label[:used], child[:used], weight[:used], begin, np.exp(logw[:alive])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _descending(values: Floats, rank: Ints) -> Ints:
     """Return the order of a few values, the largest first; most points have two or three branches."""
     n = len(values)
@@ -186,14 +187,14 @@ def _descending(values: Floats, rank: Ints) -> Ints:
     return rank[:n]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _longer(array, room):  # type: ignore[no-untyped-def]
     out = np.empty(room, array.dtype)
     out[: len(array)] = array
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def backward(
     n_levels: int, width: int, parent: Ints, label: Ints, child: Ints, weight: Floats, begin: Ints, final: Floats
 ) -> tuple[Floats, Floats]:

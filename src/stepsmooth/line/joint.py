@@ -64,7 +64,7 @@ def fit_joint(
     if structure == "free" and len(signal) <= N_AVERAGE:
         best = _averaged(signal, best, scored)
     elif len(signal) <= N_RELABEL:
-        best = relabel(signal, best)
+        best = relabel(signal, best, structure)
     p = signal.Y.shape[1]
     level, gamma, tau = best.theta.levels.mean(axis=1), best.found.gamma, best.theta.tau / p
     residual = signal.mean - gamma @ level

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from stepsmooth.line.chain import Expectation, Signal, Theta
+from stepsmooth.line.threads import spread
 from stepsmooth.model.arrays import Floats
 
 # How many switches a row the common switching probability is worth.
@@ -41,10 +42,14 @@ def directions(structure: Structure, n_levels: int) -> Floats:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is left once f is profiled out at one tau: S y, S Z and E[(y, Z)' W (I - S) (y, Z)], an (M + 1)^2 matrix."""
+    """What is left once f is profiled out at one tau.
+
+    S y, S Z, the diagonal of S and E[(y, Z)' W (I - S) (y, Z)], an (M + 1)^2 matrix.
+    """
 
     smooth_y: Floats
     smooth_z: Floats
+    leverage: Floats
     squares: Floats
 
     @property
@@ -71,13 +76,22 @@ def profile(signal: Signal, gamma: Floats, tau: float) -> Profile:
     tau = tau / signal.Y.shape[1]
     columns = np.empty((n_levels + 1, len(y)))
     columns[0], columns[1:] = y, gamma.T
-    smooth = np.array([smoother.solve(column, tau) for column in columns])
+    smooth, leverage = np.empty_like(columns), smoother.leverage(tau)
+
+    def solve(c: int) -> None:
+        smooth[c] = smoother.solve(columns[c], tau)
+
+    # A spline leaves constants as they are, and the probabilities of a point's labels sum to one.
+    spared = 1 if signal.order == 2 else 0
+    spread(solve, range(n_levels + 1 - spared), len(y))
+    if spared:
+        smooth[-1] = 1.0 - smooth[1:-1].sum(axis=0)
     weighted = columns * signal.weights
     squares = weighted @ (columns - smooth).T
     # Off its own point a label is as good as its mean; on it, E[z z'] is diagonal.
-    rest = weighted[1:] * (1.0 - smoother.leverage(tau))
+    rest = weighted[1:] * (1.0 - leverage)
     squares[1:, 1:] += np.diag(rest.sum(axis=1)) - rest @ gamma
-    return Profile(smooth[0], smooth[1:], (squares + squares.T) / 2.0)
+    return Profile(smooth[0], smooth[1:], leverage, (squares + squares.T) / 2.0)
 
 
 def maximise(
@@ -100,7 +114,7 @@ def maximise(
     squares = _sum_of_squares(signal, gamma, here, levels)
     tau = theta.tau
     if search_tau:
-        tau *= _step(signal, gamma, moved, squares, theta.tau)
+        tau *= _step(signal, gamma, here, moved, squares, theta.tau)
     noise = max(squares / _size(signal), NOISE_FLOOR * signal.variance)
     weighted = gamma * signal.weights[:, None]
     proportions = theta.proportions
@@ -119,7 +133,7 @@ def retuned(signal: Signal, theta: Theta, found: Expectation) -> float:
     """Return the tau that suits these labels and levels better."""
     here = profile(signal, found.gamma, theta.tau)
     squares = _sum_of_squares(signal, found.gamma, here, theta.levels)
-    return theta.tau * _step(signal, found.gamma, theta.levels.mean(axis=1), squares, theta.tau)
+    return theta.tau * _step(signal, found.gamma, here, theta.levels.mean(axis=1), squares, theta.tau)
 
 
 def sticky(n_levels: int, switching: float) -> Floats:
@@ -177,22 +191,24 @@ def _sum_of_squares(signal: Signal, gamma: Floats, left: Profile, levels: Floats
     return float(p * out + np.sum(signal.weights[:, None] * gamma * squared))
 
 
-def _step(signal: Signal, gamma: Floats, level: Floats, squares: float, tau: float) -> float:
+def _step(signal: Signal, gamma: Floats, here: Profile, level: Floats, squares: float, tau: float) -> float:
     """Return the factor by which tau moves towards the largest likelihood (Fellner & Schall's step).
 
     The deviance is size log SS + log det; its derivative in log tau is zero where size SS' / SS, what more smoothing
     costs in fit, equals the degrees of freedom that it saves. tau moves by the ratio of the two.
     """
-    p, smoother = signal.Y.shape[1], signal.smoother
-    rest = signal.mean - gamma @ level
-    spread = signal.weights * (gamma @ level**2 - (gamma @ level) ** 2)
+    p, smoother, centred = signal.Y.shape[1], signal.smoother, level - signal.centre
+    expected = gamma @ centred
+    rest = signal.mean - signal.centre - expected
+    unsure = signal.weights * (gamma @ centred**2 - expected**2)
 
-    def fit(t: float) -> tuple[float, float]:
-        miss = np.sum(signal.weights * rest * (rest - smoother.solve(rest, t))) - np.sum(smoother.leverage(t) * spread)
-        return p * float(miss), smoother.logdet(t)
+    def missed(smooth: Floats, leverage: Floats) -> float:
+        return float(p * (np.sum(signal.weights * rest * (rest - smooth)) - np.sum(leverage * unsure)))
 
-    (near, near_logdet), (far, far_logdet) = fit(tau / p), fit(tau / p * float(np.exp(STEP)))
-    saved, more = near_logdet - far_logdet, far - near
+    near, further = tau / p, tau / p * float(np.exp(STEP))
+    saved = smoother.logdet(near) - smoother.logdet(further)
+    more = missed(smoother.solve(rest, further), smoother.leverage(further))
+    more -= missed(here.smooth_y - centred @ here.smooth_z, here.leverage)
     if squares <= 0.0 or saved <= 0.0:
         return 1.0
     ratio = saved * squares / (_size(signal) * max(more, 1e-300))

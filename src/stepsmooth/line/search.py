@@ -7,6 +7,7 @@ import numpy as np
 from stepsmooth.line.chain import ANSWER, GLANCE, SEARCH, Expectation, Signal, Theta
 from stepsmooth.line.maximise import SWITCHES, Structure, maximise, neighbourly, sticky
 from stepsmooth.line.starts import starts
+from stepsmooth.line.threads import spread
 from stepsmooth.model.arrays import Floats
 
 # Starts are compared on at most so many neighbouring points, followed on so many, parameters fitted on so many.
@@ -27,6 +28,8 @@ NEIGHBOURLY = (0.4, 0.1)
 # this many nats a point and step.
 HOPELESS = 30.0
 TOLERANCE = 1e-5
+# A neighbour of a solution is given up if it is so many nats behind after a step, or so many a point of a long signal.
+LOST = (300.0, 0.03)
 # A long signal has settled when a step gains less than so many nats a point.
 SETTLED = 1e-4
 # f is tried this many times stiffer and rougher.
@@ -35,6 +38,8 @@ TAU_STEPS = (30.0, 1.0 / 30.0)
 # most, twice that if two levels are one: little where many points speak for it, much where few do.
 SEPARATION, SEPARATION_SD, MOST_COST = 3.0, 0.35, 15.0
 DOUBLED = 0.3
+# One of two levels is tried elsewhere if their gap is smaller than this share of the typical one.
+CLOSE = 0.75
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,9 @@ def climb(
     max_iter: int = 20,
     tol: float = 0.05,
     search_tau: bool = True,
+    floor: float = -np.inf,
 ) -> Solution:
-    """Return the best point of an EM run."""
+    """Return the best point of an EM run, which is given up if after a step it is still below the floor."""
     best: Solution | None = None
     last = -np.inf
     history: list[float] = []
@@ -106,6 +112,8 @@ def climb(
             best = Solution(theta, found, prior)
         if iteration > 1 and found.loglik - last < tol:
             settled = True
+            break
+        if iteration > 0 and found.loglik < floor:
             break
         last = found.loglik
         if iteration + 1 == max_iter:
@@ -148,18 +156,16 @@ def search(
         candidates = _different(_scored(middle(signal, N_FOLLOW), candidates, GLANCE), N_FOLLOWED)
     window = middle(signal, N_FOLLOW)
     candidates = [_rescaled(theta, signal, window) for theta in candidates]
-    solutions = ranked([climb(window, theta, prior, structure, max_iter=2) for theta in candidates])[:N_KEPT]
+    solutions = ranked(_climbed(window, candidates, prior, structure, max_iter=2))[:N_KEPT]
     if window is not signal:
         # What is far behind on thousands of points does not win on more.
         solutions = [s for s in solutions if s.worth > solutions[0].worth - HOPELESS]
     candidates = [_rescaled(s.theta, window, signal) for s in solutions]
-    solutions = ranked([climb(signal, theta, prior, structure, max_iter=4, tol=0.3) for theta in candidates])[
-        :N_FINISHED
-    ]
+    solutions = ranked(_climbed(signal, candidates, prior, structure, max_iter=4))[:N_FINISHED]
     if n_levels > 1 and structure in ("free", "ladder"):
         solutions = ranked([moved(signal, solutions[0], structure), *solutions])[:N_FINISHED]
     solutions = [s for s in solutions if s.worth > solutions[0].worth - HOPELESS]
-    return ranked([finish(signal, s, structure) for s in solutions])
+    return ranked(spread(lambda s: finish(signal, s, structure), solutions, len(signal)))
 
 
 def finish(signal: Signal, solution: Solution, structure: Structure) -> Solution:
@@ -185,8 +191,11 @@ def _followed(
         if n_levels > 2:
             chains += [neighbourly(n_levels, s) for s in NEIGHBOURLY]
         # Each start with a chain that lasts and, if there is one, a chain that does not; the best with all.
-        brief, probes = middle(compare, N_COMPARE // 2), [chains[0], *chains[len(SWITCHING) : len(SWITCHING) + 1]]
-        first = _scored(brief, [replace(theta, transition=chain) for theta in candidates for chain in probes], width)
+        probes = [chains[0], *chains[len(SWITCHING) : len(SWITCHING) + 1]]
+        first = [replace(theta, transition=chain) for theta in candidates for chain in probes]
+        if compare is not signal:
+            first = _scored(middle(compare, N_COMPARE // 4), first, width)[: 10 * N_SCORED]
+        first = _scored(middle(compare, N_COMPARE // 2), first, width)
         best = {(id(theta.levels), theta.tau, theta.noise): theta for theta in first[:N_SCORED]}
         candidates = [replace(theta, transition=chain) for theta in best.values() for chain in chains]
     order = _scored(compare, candidates, width)
@@ -195,7 +204,18 @@ def _followed(
     stiff = _different([theta for theta in order if theta.tau >= typical], most // 2)
     chosen = _different([*stiff, *order], most)
     chosen = [_rescaled(theta, compare, signal) for theta in chosen]
-    return [climb(signal, theta, prior, structure, max_iter=6, tol=0.3) for theta in chosen]
+    return _climbed(signal, chosen, prior, structure, max_iter=6)
+
+
+def _climbed(
+    signal: Signal, candidates: list[Theta], prior: str, structure: Structure, max_iter: int, floor: float = -np.inf
+) -> list[Solution]:
+    """Return where each candidate leads in a few steps."""
+
+    def follow(theta: Theta) -> Solution:
+        return climb(signal, theta, prior, structure, max_iter=max_iter, tol=0.3, floor=floor)
+
+    return spread(follow, candidates, len(signal))
 
 
 def _scored(signal: Signal, candidates: list[Theta], width: tuple[int, float, float]) -> list[Theta]:
@@ -245,8 +265,9 @@ def moved(signal: Signal, solution: Solution, structure: Structure) -> Solution:
         if other.worth > best.worth + 1.0:
             best = other
     solution = best
-    for theta in [*_shifted(signal, solution), *_exchanged(solution, structure)]:
-        other = climb(signal, theta, solution.prior, structure, max_iter=4, tol=0.3)
+    neighbours = [*_shifted(signal, solution), *_exchanged(solution, structure)]
+    floor = best.loglik - max(LOST[0], LOST[1] * len(signal))
+    for other in _climbed(signal, neighbours, solution.prior, structure, max_iter=4, floor=floor):
         if other.worth > best.worth + 1.0:
             best = other
     return best
@@ -273,7 +294,9 @@ def _exchanged(solution: Solution, structure: Structure) -> list[Theta]:
     gaps = np.diff(mu)
     typical = float(np.median(gaps))
     out = []
-    for drop in {int(np.argmin(share)), int(np.argmin(gaps))}:
+    # Two levels may be one if they are closer than levels are elsewhere.
+    doubled = {int(np.argmin(gaps))} if gaps.min() < CLOSE * typical else set()
+    for drop in {int(np.argmin(share))} | doubled:
         left = np.delete(mu, drop)
         middles = list((left[1:] + left[:-1]) / 2.0)
         for new in [left[0] - typical, left[-1] + typical, *middles]:

@@ -59,9 +59,8 @@ class LineSmoother:
         self._unit = span / len(self._knots) if span > 0.0 else 1.0
         start = self.origin if order == 1 else lowest
         self._dx = np.diff(self._knots, prepend=start) / self._unit
-        self._tau: float | None = None
-        self._gains: Anything = ()
-        self._h = self._mass
+        # One attribute, set at once: threads that ask for different tau do not get each other's gains.
+        self._factored: tuple[float | None, Floats, Anything] = (None, self._mass, ())
 
     def solve(self, residual: Floats, tau: float) -> Floats:
         """Return f at the points."""
@@ -78,13 +77,13 @@ class LineSmoother:
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S."""
-        self._factor(tau)
+        h, gains = self._factor(tau)
         if self.order == 1:
-            F, k = self._gains
-            out: Floats = statespace.leverage1(F, k, self._h)
+            F, k = gains
+            out: Floats = statespace.leverage1(F, k, h)
         else:
-            F, k, stretch, back, keep = self._gains
-            out = statespace.leverage2(F, k, stretch, back, keep, self._dx, self._h)
+            F, k, stretch, back, keep = gains
+            out = statespace.leverage2(F, k, stretch, back, keep, self._dx, h)
         # A point shares the leverage of its knot in proportion to its weight.
         return out if self._inverse is None else np.asarray((out / self._mass)[self._inverse] * self.weights)
 
@@ -94,13 +93,13 @@ class LineSmoother:
 
     def logdet(self, tau: float) -> float:
         """Return log det(I + K / tau): the innovation variances, relative to the noise's."""
-        self._factor(tau)
-        F = self._gains[0]
+        h, gains = self._factor(tau)
+        F = gains[0]
         used = F > 0.0
         line = 0.0
         if self.order == 2 and len(self._knots) > 1:  # the first two points fix the free straight line
             line = float(np.log(self._mass[0] * self._mass[1]) + 2.0 * np.log(self._dx[1] * self._unit))
-        return line + float(np.sum(np.log(F[used] / self._h[used])))
+        return line + float(np.sum(np.log(F[used] / h[used])))
 
     def reweighted(self, weights: Floats) -> "LineSmoother":
         """Return the smoother of the same points with other weights."""
@@ -123,19 +122,19 @@ class LineSmoother:
         left, right = second[:-1], second[1:]
         return float(np.sum(np.diff(knots) * (left**2 + left * right + right**2)) / 3.0)
 
-    def _factor(self, tau: float) -> None:
-        if self._tau == tau:
-            return
-        # lam = n tau; a length enters |f|^2 with the power 1 - 2 order.
-        lam = self.n_effective * tau / self._unit ** (2 * self.order - 1)
-        self._h = lam / self._mass
-        gains = statespace.gains1 if self.order == 1 else statespace.gains2
-        self._gains = gains(self._dx, self._h)
-        self._tau = tau
+    def _factor(self, tau: float) -> tuple[Floats, Anything]:
+        """Return the noise h and the gains, of which the last are kept."""
+        last, h, gains = self._factored
+        if last != tau:
+            # lam = n tau; a length enters |f|^2 with the power 1 - 2 order.
+            h = self.n_effective * tau / self._unit ** (2 * self.order - 1) / self._mass
+            gains = (statespace.gains1 if self.order == 1 else statespace.gains2)(self._dx, h)
+            self._factored = (tau, h, gains)
+        return h, gains
 
     def _at_knots(self, residual: Floats, tau: float) -> tuple[Floats, Floats]:
         """Return f and f'' (in the unit of length of the state) at the distinct points."""
-        self._factor(tau)
+        h, gains = self._factor(tau)
         r = np.asarray(residual, dtype=np.float64)
         if r.ndim == 2:
             f, second = np.empty((2, len(self._knots), r.shape[1]))
@@ -148,11 +147,11 @@ class LineSmoother:
         if tau == 0.0:
             self._check_interpolable(data, r)
         if self.order == 1:
-            F, k = self._gains
-            f = statespace.smooth1(F, k, self._h, r)
+            F, k = gains
+            f = statespace.smooth1(F, k, h, r)
             return f, np.zeros_like(f)
-        F, k, stretch, back, keep = self._gains
-        return statespace.smooth2(F, k, stretch, back, keep, self._dx, self._h, r)
+        F, k, stretch, back, keep = gains
+        return statespace.smooth2(F, k, stretch, back, keep, self._dx, h, r)
 
     def _check_interpolable(self, data: Floats, means: Floats) -> None:
         """Refuse to interpolate two values at one point, or a value other than 0 at the origin of order 1."""

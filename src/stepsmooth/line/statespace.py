@@ -16,7 +16,7 @@ from numba import njit
 from stepsmooth.model.arrays import Floats
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gains1(dx: Floats, h: Floats) -> tuple[Floats, Floats]:
     """Return the innovation variances F and gains k of order 1."""
     n = len(dx)
@@ -31,7 +31,7 @@ def gains1(dx: Floats, h: Floats) -> tuple[Floats, Floats]:
     return F, k
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def smooth1(F: Floats, k: Floats, h: Floats, r: Floats) -> Floats:
     """Return f at the points."""
     n = len(r)
@@ -51,7 +51,7 @@ def smooth1(F: Floats, k: Floats, h: Floats, r: Floats) -> Floats:
     return f
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def leverage1(F: Floats, k: Floats, h: Floats) -> Floats:
     """Return df_t / dr_t."""
     n = len(h)
@@ -66,7 +66,7 @@ def leverage1(F: Floats, k: Floats, h: Floats) -> Floats:
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gains2(dx: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return F, the gain k of the value, and the transition of (value, rest); entries 0 and 1 stay 0: the free line.
 
@@ -99,7 +99,7 @@ def gains2(dx: Floats, h: Floats) -> tuple[Floats, Floats, Floats, Floats, Float
     return F, k, stretch, back, keep
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def smooth2(
     F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats, r: Floats
 ) -> tuple[Floats, Floats]:
@@ -129,7 +129,7 @@ def smooth2(
     return f, second
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def leverage2(F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats) -> Floats:
     """Return df_t / dr_t."""
     n = len(h)
