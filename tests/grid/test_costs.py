@@ -8,8 +8,9 @@ import pytest
 from stepsmooth import GridStepSmooth
 from stepsmooth.grid import Search, contest, fit_grid, fitting
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
+from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels, cubes
 from stepsmooth.grid.search import fit_at
-from stepsmooth.grid.stiffness import FIRST_FOLDS, N_FOLDS, ScoredVoxels, cubes
+from stepsmooth.grid.stiffness import FIRST_FOLDS
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
+from stepsmooth import GridStepSmooth
+from stepsmooth.datasets import make_head_phantom
 from stepsmooth.grid.background import Air, find_air, shell, without_air
 from stepsmooth.grid.blocks import pure_blocks
 from stepsmooth.grid.classes import Sample
 from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.partial import with_partial_volume
+from stepsmooth.grid.proof import BEYOND_DOUBT
+from stepsmooth.grid.scored_voxels import cubes
 from stepsmooth.grid.search import Search, search
-from stepsmooth.grid.stiffness import choose_stiffness, cubes
+from stepsmooth.grid.stiffness import choose_stiffness
 
 
 def test_an_image_without_field_gets_none(patches, volume_of):
@@ -90,3 +94,18 @@ def test_mixed_voxels_are_found_where_there_are_any(share):
     if share:
         assert components.shares[2:].sum() == pytest.approx(share, abs=0.05)
         assert np.sqrt(components.variances[:2]) == pytest.approx(0.05, rel=0.15)
+
+
+@pytest.mark.parametrize(("ratio", "bends"), [(1.0, False), (1.4, True)])
+def test_mixed_voxels_and_texture_are_not_taken_for_a_field(ratio, bends):
+    # Where tissue is thin its voxels are mixed and darker: a slow field predicts that in all voxels, in quiet ones not.
+    scan = make_head_phantom(
+        (128, 128), classes=("CSF", "GM", "WM"), field="coil" if bends else None, ratio=ratio, texture=0.1,
+        partial_volume=1.5, random_state=1,
+    )  # fmt: skip
+    model = GridStepSmooth(3, spacing=scan.spacing).fit(scan.image, mask=scan.mask)
+    curve = model.selection_["stiffness"]
+    assert curve["behind"][0] > curve["error"][0], "all voxels together speak for a field"
+    ahead, error = curve["proof"]
+    assert (ahead > BEYOND_DOUBT * error) == bends
+    assert np.isfinite(curve["chosen"]) == bends

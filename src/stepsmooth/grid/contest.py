@@ -6,11 +6,10 @@ import numpy as np
 
 from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.joint import JointFit
+from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels
 from stepsmooth.grid.stiffness import (
     FIRST_FOLDS,
-    N_FOLDS,
     PLAIN,
-    ScoredVoxels,
     StiffnessCurve,
     best_of,
     choose_stiffness,

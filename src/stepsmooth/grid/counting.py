@@ -6,8 +6,9 @@ import numpy as np
 
 from stepsmooth.grid.background import Air, without_air
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
+from stepsmooth.grid.scored_voxels import ScoredVoxels
 from stepsmooth.grid.search import N_SEARCHED, Search, fit_at
-from stepsmooth.grid.stiffness import CUBE, ScoredVoxels, best_of, choose_stiffness, held_out_score
+from stepsmooth.grid.stiffness import CUBE, best_of, choose_stiffness, held_out_score
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats
 

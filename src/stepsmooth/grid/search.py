@@ -12,7 +12,9 @@ from stepsmooth.grid.field import Field
 from stepsmooth.grid.joint import JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
 from stepsmooth.grid.mixture import Classes
-from stepsmooth.grid.stiffness import CUBE, MANY_COEFFICIENTS, ScoredVoxels
+from stepsmooth.grid.proof import OBVIOUS, prove
+from stepsmooth.grid.scored_voxels import ScoredVoxels
+from stepsmooth.grid.stiffness import CUBE, MANY_COEFFICIENTS
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats
 
@@ -82,6 +84,9 @@ def _stiffest(
     curve = contest.curve()
     if curve is None:
         return contest.fits[0], {}
+    if curve.chosen > 0 and curve.score[curve.chosen] - curve.score[0] < OBVIOUS:
+        proof = prove(blocks, contest.fits[curve.chosen], contest.fits[0], voxels, side)
+        curve = replace(curve, proof=(proof.ahead, proof.error), chosen=curve.chosen if proof.holds else 0)
     return contest.fits[curve.chosen], {"stiffness": curve.as_dict()}
 
 

@@ -4,11 +4,10 @@ In-sample criteria take ever finer knots, because anatomy and texture are smooth
 anatomy predicts badly a few centimetres away. So cubes of space are held out, larger than the texture's correlation
 length; field and classes are refitted from the full fit; and the raw voxels of the cubes are scored under the class
 mixture, with the cube's own proportions. The stiffest candidate within one standard error of the best is taken, and
-"no field" is a candidate.
+"no field" is a candidate; `proof` asks once more whether it is the right one.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -16,14 +15,13 @@ from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.classes import Sample, run_em
 from stepsmooth.grid.joint import JointFit, fit_joint
 from stepsmooth.grid.mixture import OUTLIERS, Classes, gain_and_shift
-from stepsmooth.grid.volume import Volume
+from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels, cubes
 from stepsmooth.model.arrays import Floats, Ints
 
 # The side of the cubes, in mm.
 CUBE = 20.0
-N_FOLDS = 5
-# About how many voxels are scored, and on how many at most the classes are refitted.
-N_SCORED, N_TRAINED = 60_000, 20_000
+# On how many voxels at most the classes are refitted.
+N_TRAINED = 20_000
 # A cube's proportions are those of its voxels and of so many that follow the proportions of all.
 PSEUDO_COUNT = 20.0
 N_REFITS, N_CLASS_STEPS, N_SHARE_STEPS = 2, 3, 5
@@ -36,78 +34,22 @@ PLAIN = 4.0
 
 
 @dataclass(frozen=True)
-class ScoredVoxels:
-    """A thinned grid of voxels to score: values (n, p), weights, place on that grid, cube and fold of each.
-
-    `spread` is the noise variance of a voxel, in that of a block of the fit.
-    """
-
-    values: Floats
-    weights: Floats
-    place: Ints
-    coordinates: list[Floats]
-    cube: Ints
-    fold: Ints
-    spread: float
-
-    @cached_property
-    def mass(self) -> Floats:
-        """Return the weight of the voxels in every cube."""
-        return np.bincount(self.cube, self.weights).astype(np.float64)
-
-    @classmethod
-    def of(cls, volume: Volume, blocks: Blocks, cube_side: float) -> "ScoredVoxels":
-        """Return every k-th voxel along each axis, k such that about `N_SCORED` remain; or merged blocks themselves.
-
-        A large volume tells finer differences than so few voxels do; the means of its blocks say what all would.
-        """
-        if blocks.merged > 1.0:
-            cube, fold = cubes(blocks.place, blocks.shape, blocks.coordinates, cube_side)
-            return cls(blocks.means, blocks.weights, blocks.place, blocks.coordinates, cube, fold, 1.0)
-        present = int(np.count_nonzero(volume.present))
-        axes = sum(n > 1 for n in volume.grid[1:])
-        stride = max(int(np.ceil((present / N_SCORED) ** (1.0 / max(axes, 1)))), 1)
-        thin = tuple(slice(None, None, stride if n > 1 else 1) for n in volume.grid[1:])
-        values = volume.values[(slice(None), slice(None), *thin)]
-        where = np.flatnonzero(~np.isnan(values[0]))
-        coordinates = [x[s] for x, s in zip(volume.coordinates(), thin)]
-        shape = values.shape[2:]
-        weights = np.ones(len(where))
-        if volume.weights is not None:
-            weights = volume.weights[(slice(None), *thin)].reshape(-1)[where].astype(np.float64)
-        place = where % int(np.prod(shape))
-        cube, fold = cubes(place, shape, coordinates, cube_side)
-        picked = values.reshape(len(values), -1)[:, where].T.astype(np.float64)
-        return cls(
-            np.ascontiguousarray(picked), weights, place, coordinates, cube, fold, float(blocks.voxels_per_block)
-        )
-
-
-def cubes(place: Ints, shape: tuple[int, ...], coordinates: list[Floats], side: float) -> tuple[Ints, Ints]:
-    """Return the cube of space in which each place of a grid lies, and the fold of that cube.
-
-    The folds run through the cubes like a slanted lattice: no two neighbouring cubes share one.
-    """
-    index = np.unravel_index(place, shape)
-    steps = [np.floor(x / side).astype(np.int64) for x in coordinates]
-    i, j, k = (s[at] for s, at in zip(steps, index))
-    sizes = [int(s.max()) + 1 for s in steps]
-    return (i * sizes[1] + j) * sizes[2] + k, (i + 2 * j + 3 * k) % N_FOLDS
-
-
-@dataclass(frozen=True)
 class StiffnessCurve:
-    """Held-out log density a voxel for each candidate, by how much the best beats it, and that difference's error."""
+    """Held-out log density a voxel for each candidate, by how much the best beats it, and that difference's error.
+
+    `proof` is by how much the field beats none on quiet voxels, with the error of that, where it was asked for.
+    """
 
     knots: list[float]
     score: Floats
     behind: Floats
     error: Floats
     chosen: int
+    proof: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values, as `selection_` keeps them; infinite knots stand for no field."""
-        return {
+        out: dict[str, object] = {
             "method": "held-out blocks",
             "knots": np.array(self.knots),
             "score": self.score,
@@ -115,6 +57,7 @@ class StiffnessCurve:
             "error": self.error,
             "chosen": self.knots[self.chosen],
         }
+        return out if self.proof is None else out | {"proof": np.array(self.proof)}
 
 
 def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0) -> StiffnessCurve:
@@ -133,7 +76,7 @@ def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, sla
     best = best_of(totals, mass)
     behind, error = np.array([lead(totals[best], total, mass) for total in totals]).T
     seen = ~np.isnan(totals[best])
-    score = totals[best][seen].sum() / mass[seen].sum() - behind
+    score = (totals[best][seen].sum() / mass[seen].sum() if seen.any() else np.nan) - behind
     chosen = int(np.flatnonzero(behind <= error + slack)[0]) if best else best
     return StiffnessCurve(knots, score, behind, error, chosen)
 
@@ -151,6 +94,8 @@ def lead(one: Floats, other: Floats, mass: Floats) -> tuple[float, float]:
     """Return by how much one total beats another, a unit of mass in the cubes that both scored, and its error."""
     both = ~np.isnan(one) & ~np.isnan(other)
     gap, weight = (one - other)[both], mass[both]
+    if not both.any():  # an image within one cube has none to hold out: the stiffest candidate stays
+        return 0.0, 0.0
     ahead = float(gap.sum() / weight.sum())
     # The cubes are the independent units: the error is that of a ratio of sums over them.
     n = max(len(gap), 2)

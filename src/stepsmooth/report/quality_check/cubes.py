@@ -10,9 +10,10 @@ from stepsmooth.grid.field import MOST_COEFFICIENTS, Field
 from stepsmooth.grid.fieldprior import FieldPrior
 from stepsmooth.grid.joint import JointFit, fit_joint
 from stepsmooth.grid.mixture import Classes, gain_and_shift, outlier_density
+from stepsmooth.grid.scored_voxels import cubes
 from stepsmooth.grid.search import KNOTS
 from stepsmooth.grid.splines import axis_basis
-from stepsmooth.grid.stiffness import CUBE, cubes
+from stepsmooth.grid.stiffness import CUBE
 from stepsmooth.grid.tensor import TensorBasis
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats, Ints
