@@ -105,3 +105,10 @@ def test_norm2_takes_repeated_points_once(order):
     once = [0, 1, 2, 4]
     repeated, distinct = LineSmoother(x, order=order), LineSmoother(x[once], order=order)
     assert repeated.norm2(f) == pytest.approx(distinct.norm2(f[once]))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_two_points_that_all_but_coincide_are_one(order):
+    x, y = np.array([0.0, 5.9e-238, 1.0, 2.0]), np.array([1.0, 3.0, 2.0, 5.0])
+    apart = LineSmoother(x, order=order).solve(y, 0.01)
+    np.testing.assert_allclose(apart, LineSmoother([0.0, 0.0, 1.0, 2.0], order=order).solve(y, 0.01), atol=1e-9)

@@ -6,6 +6,9 @@ from scipy.interpolate import CubicSpline
 from stepsmooth.line import statespace
 from stepsmooth.model.arrays import Anything, Floats, Ints
 
+# The shortest step, in units of the mean one: its fourth power must not underflow.
+SHORTEST = 1e-60
+
 
 class LineSmoother:
     """f of the min kernel (order 1) or of the cubic smoothing spline (order 2) at points on a line.
@@ -59,6 +62,7 @@ class LineSmoother:
         self._unit = span / len(self._knots) if span > 0.0 else 1.0
         start = self.origin if order == 1 else lowest
         self._dx = np.diff(self._knots, prepend=start) / self._unit
+        np.maximum(self._dx[1:], SHORTEST, out=self._dx[1:])
         # One attribute, set at once: threads that ask for different tau do not get each other's gains.
         self._factored: tuple[float | None, Floats, Anything] = (None, self._mass, ())
 
