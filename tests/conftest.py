@@ -5,15 +5,21 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 # No deadline: the first call of a compiled loop may compile it. A failure prints what reproduces it.
-settings.register_profile(
-    "stepsmooth",
-    deadline=None,
-    max_examples=40,
-    derandomize=False,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("stepsmooth")
+# "stepsmooth" is for every run of the tests; "long" and "quick" are asked for by `python -m reliability properties`.
+for name, cases in (("stepsmooth", 40), ("long", 500), ("quick", 10)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        max_examples=cases,
+        derandomize=False,
+        print_blob=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+def pytest_configure(config):
+    """Load the usual profile, unless --hypothesis-profile names another."""
+    settings.load_profile(config.getoption("--hypothesis-profile") or "stepsmooth")
 
 
 @pytest.fixture(autouse=True, scope="session")

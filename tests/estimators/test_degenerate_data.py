@@ -43,11 +43,17 @@ def test_counting_the_levels_of_constant_y_gives_one():
     assert StepSmooth("auto", solver="altmin").fit(X, np.ones(30)).n_levels_ == 1
 
 
-@KERNELS
+@pytest.mark.parametrize("kernel", ["min", "sobolev1", RBF(0.3)], ids=str)
 def test_as_many_points_as_levels_are_enough(kernel):
     m = StepSmooth(3, kernel=kernel, solver="altmin").fit(X[:3], [0.0, 5.0, 1.0])
     assert m.labels_.shape == (3,)
     assert np.all(np.isfinite(m.smooth_))
+
+
+def test_levels_that_a_spline_through_all_points_leaves_nothing_to_are_a_warning():
+    with pytest.warns(UserWarning, match=r"levels_ coincide: at tau = .* f explains y without them"):
+        m = StepSmooth(3, kernel="spline", solver="altmin").fit(X[:3], [0.0, 5.0, 1.0])
+    np.testing.assert_allclose(m.smooth_ + m.levels_[m.labels_], [0.0, 5.0, 1.0], atol=1e-9)
 
 
 @KERNELS

@@ -1,17 +1,14 @@
-"""What must not matter does not: order, shift, scale, sign, container, threads, earlier calls."""
+"""What must not matter does not: container, threads, the global state; tests/properties moves the data themselves."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 from threadpoolctl import threadpool_limits
 
 from stepsmooth import StepSmooth, decompose
 
-SEEDS = st.integers(0, 2**32 - 1)
 WAYS = pytest.mark.parametrize(
     "params",
     [
@@ -32,67 +29,6 @@ def same_bits(one, other):
 
 
 @WAYS
-@settings(max_examples=10)
-@given(seed=SEEDS)
-def test_a_permutation_of_the_points_permutes_the_answer(signal, params, seed):
-    X, y, _ = signal(seed)
-    order = np.random.default_rng(seed).permutation(len(y))
-    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **params).fit(X[order], y[order])
-    np.testing.assert_array_equal(other.labels_, one.labels_[order])
-    np.testing.assert_allclose(other.smooth_, one.smooth_[order], atol=1e-6)
-    np.testing.assert_allclose(other.levels_, one.levels_, atol=1e-6)
-
-
-@WAYS
-@settings(max_examples=10)
-@given(seed=SEEDS, shift=st.floats(-100, 100))
-def test_a_shift_of_y_shifts_the_levels_alone(signal, params, seed, shift):
-    X, y, _ = signal(seed)
-    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **params).fit(X, y + shift)
-    np.testing.assert_array_equal(other.labels_, one.labels_)
-    np.testing.assert_allclose(other.smooth_, one.smooth_, atol=1e-6)
-    np.testing.assert_allclose(other.levels_, one.levels_ + shift, atol=1e-6)
-
-
-@WAYS
-@settings(max_examples=10)
-@given(seed=SEEDS, scale=st.floats(1e-3, 1e3))
-def test_a_scale_of_y_scales_levels_and_smooth(signal, params, seed, scale):
-    X, y, _ = signal(seed)
-    scaled = {**params, "levels": [scale * v for v in params["levels"]]} if "levels" in params else params
-    one, other = StepSmooth(3, **params).fit(X, y), StepSmooth(3, **scaled).fit(X, scale * y)
-    np.testing.assert_array_equal(other.labels_, one.labels_)
-    np.testing.assert_allclose(other.smooth_, scale * one.smooth_, atol=1e-6 * scale)
-    np.testing.assert_allclose(other.levels_, scale * one.levels_, atol=1e-6 * scale)
-    assert other.tau_ == pytest.approx(one.tau_)
-    assert other.noise_variance_ == pytest.approx(scale**2 * one.noise_variance_, rel=1e-6)
-
-
-@settings(max_examples=10)
-@given(seed=SEEDS)
-def test_a_change_of_sign_reverses_the_labels(signal, seed):
-    X, y, _ = signal(seed)
-    one, other = StepSmooth(3, solver="altmin").fit(X, y), StepSmooth(3, solver="altmin").fit(X, -y)
-    np.testing.assert_array_equal(other.labels_, 2 - one.labels_)
-    np.testing.assert_allclose(other.levels_, -one.levels_[::-1], atol=1e-6)
-
-
-@settings(max_examples=10)
-@given(seed=SEEDS, log_unit=st.floats(-6, 6))
-def test_the_unit_of_x_does_not_matter_where_tau_is_chosen(signal, seed, log_unit):
-    X, y, _ = signal(seed)
-    unit = 10.0**log_unit
-    for kernel, power in (("min", 1), ("spline", 3)):
-        one, other = (
-            StepSmooth(3, kernel=kernel, solver="altmin").fit(X, y),
-            StepSmooth(3, kernel=kernel, solver="altmin").fit(unit * X, y),
-        )
-        np.testing.assert_array_equal(other.labels_, one.labels_)
-        np.testing.assert_allclose(other.smooth_, one.smooth_, atol=1e-2)
-        assert other.tau_ == pytest.approx(unit**power * one.tau_, rel=1e-2)
-
-
-@WAYS
 def test_inputs_are_never_modified(signal, params):
     X, y, _ = signal()
     w = np.linspace(0.0, 2.0, len(y))
@@ -103,16 +39,6 @@ def test_inputs_are_never_modified(signal, params):
     m.predict(X), m.assign(X, y), m.score(X, y, sample_weight=w)
     for array, before in zip((X, y, w), kept):
         np.testing.assert_array_equal(array, before)
-
-
-@WAYS
-def test_a_second_fit_gives_the_same_bits(signal, params):
-    X, y, _ = signal()
-    m = StepSmooth(3, **params)
-    same_bits(m.fit(X, y), StepSmooth(3, **params).fit(X, y))
-    other_X, other_y, _ = signal(1, n=40)
-    again = StepSmooth(3, **params).fit(other_X, other_y).fit(X, y)
-    same_bits(m, again)
 
 
 def test_no_seed_is_needed_for_scalar_y(signal):

@@ -1,9 +1,7 @@
-"""Weights are frequencies: 2 is the point twice, 0 is absent, and still labelled."""
+"""Weights: 0 is absent, and still labelled; that 2 is the point twice is a property (tests/properties)."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 from stepsmooth import StepSmooth
@@ -20,24 +18,6 @@ WAYS = pytest.mark.parametrize(
     ],
     ids=str,
 )
-
-
-@WAYS
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=10)
-def test_a_weight_of_two_is_the_point_twice(signal, params, seed):
-    X, y, _ = signal(seed, n=60)
-    times = np.random.default_rng(seed).integers(1, 4, 60)
-    weighted = StepSmooth(3, **params).fit(X, y, sample_weight=times)
-    repeated = StepSmooth(3, **params).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    np.testing.assert_array_equal(np.repeat(weighted.labels_, times), repeated.labels_)
-    np.testing.assert_allclose(np.repeat(weighted.smooth_, times), repeated.smooth_, atol=1e-5)
-    np.testing.assert_allclose(np.repeat(weighted.smooth_se_, times), repeated.smooth_se_, rtol=1e-4)
-    for name in ("levels_", "levels_se_", "proportions_", "noise_variance_", "effective_dof_", "tau_", "objective_"):
-        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-4, err_msg=name)
-    assert weighted.score(X, y, sample_weight=times) == pytest.approx(
-        repeated.score(np.repeat(X, times, axis=0), np.repeat(y, times)), rel=1e-4
-    )
 
 
 @WAYS

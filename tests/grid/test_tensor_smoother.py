@@ -76,3 +76,39 @@ def test_what_has_no_meaning_for_tensor_splines_is_refused():
         smoother.logdet(1.0)
     with pytest.raises(NotImplementedError, match="no norm apart from tau"):
         smoother.norm2(np.zeros(16))
+
+
+@pytest.mark.parametrize("tau", [1e-6, 1e-3, 1.0, 1e3, 1e12])
+def test_voxels_in_a_row_are_smoothed_as_a_row(tau):
+    """They say nothing of the slope across the row; along it f is the same spline as on a grid of one axis."""
+    present = np.zeros((9, 12), dtype=bool)
+    present[3] = True
+    values = np.random.default_rng(0).normal(size=12)
+    f = TensorSmoother(present).everywhere(values, tau)
+    assert np.all(np.isfinite(f))
+    assert np.linalg.norm(f[3] - values) <= np.linalg.norm(values)
+    if tau >= 1e3:
+        np.testing.assert_allclose(np.diff(f[3], n=2), 0.0, atol=1e-2)
+
+
+def test_two_voxels_are_passed_through_whatever_tau():
+    present = np.zeros((10, 10), dtype=bool)
+    present[1, 2] = present[8, 7] = True
+    for tau in (1e-3, 1.0, 1e6):
+        np.testing.assert_allclose(TensorSmoother(present).solve(np.array([1.0, -2.0]), tau), [1.0, -2.0], atol=1e-6)
+
+
+def test_at_any_voxel_it_is_the_f_of_the_whole_grid():
+    present = np.ones((5, 6), dtype=bool)
+    present[2, 3] = False
+    smoother, values = TensorSmoother(present), np.random.default_rng(0).normal(size=(29, 2))
+    whole = np.stack([smoother.everywhere(column, 0.1).ravel() for column in values.T], axis=1)
+    np.testing.assert_allclose(smoother.at(np.array([0, 15, 29]), values, 0.1), whole[[0, 15, 29]], rtol=1e-12)
+
+
+def test_what_tensor_splines_do_not_have_is_refused():
+    smoother = TensorSmoother(np.ones((4, 4), dtype=bool))
+    with pytest.raises(NotImplementedError, match="restricted likelihood is not available"):
+        smoother.logdet(1.0)
+    with pytest.raises(NotImplementedError, match="no norm apart from tau"):
+        smoother.norm2(np.zeros(16))

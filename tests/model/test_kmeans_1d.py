@@ -108,6 +108,13 @@ def test_fewer_distinct_values_than_levels_give_one_level_each(y, distinct):
     np.testing.assert_array_equal(levels[labels], y)
 
 
+def test_weights_of_more_than_16_digits_are_taken():
+    values, weights = np.array([0.0, 1.0, 1.1, 3.0, 3.1]), np.array([1e10, 1e9, 1e3, 1e-8, 1e-15])
+    levels, labels = kmeans_1d(values, 2, weights)
+    assert np.all(np.isfinite(levels))
+    np.testing.assert_array_equal(labels, [0, 1, 1, 1, 1])
+
+
 def test_the_inputs_stay_as_they_were():
     y, w = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     kmeans_1d(y, 2, w)

@@ -80,3 +80,14 @@ def test_labels_of_another_shape_and_another_metric_are_refused():
         cluster_distances(lattice, [0, 1])
     with pytest.raises(ValueError, match="measured in its spacing"):
         minimum_spanning_tree(lattice, metric="cityblock")
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e9, 1e30])
+def test_very_thin_voxels_are_joined_within_their_column_first(ratio):
+    """As many thin voxels as one likes fit into the step to the next column, but only those of the mask count."""
+    mask = np.ones((5, 4), dtype=bool)
+    mask[2, 1] = False
+    lattice = Lattice(mask, (1.0, ratio))
+    tree = minimum_spanning_tree(lattice)
+    np.testing.assert_allclose(tree.lengths, all_pairs_tree(lattice.points()), rtol=1e-12)
+    assert np.sum(tree.lengths >= ratio) == 3

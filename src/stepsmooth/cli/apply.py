@@ -46,17 +46,20 @@ def apply(
         from stepsmooth.files import InputError, OutputError, read_image_file
         from stepsmooth.files.images import check_readable, ending_for, write_image_file
         from stepsmooth.files.record import read_record
+        from stepsmooth.files.record_parts import part
         from stepsmooth.files.renaming import write_file
 
         record = read_record(result)
         if record["stepsmooth"]["kind"] != "image":
             raise InputError(f"{result} is the result of a signal: a field can only be applied to images.")
-        worse = (record["quality"] or {}).get("verdict") == "made worse"
+        worse = (part(result, record, "quality", kinds=(dict, type(None))) or {}).get("verdict") == "made worse"
         if worse and not force:
             end(ExitCode.WORSE, f"The field of {result} made its own image worse; --force applies it all the same.")
         check_readable(file)
         image = read_image_file(file)
-        values, remarks = _without_field(image, result, bool(record["settings"]["additive"]), everywhere)
+        values, remarks = _without_field(
+            image, result, part(result, record, "settings", "additive", kinds=(bool,)), everywhere
+        )
         target = Path(f"{image.name}_corrected{ending_for(image, keep_dtype=keep_dtype)}") if out is None else out
         wanted = ending_for(image, keep_dtype=keep_dtype)
         if not target.name.endswith((wanted, ".nii") if image.format == "nifti" else wanted):

@@ -32,8 +32,9 @@ def certify(
     """  # noqa: D301
     with sentences():
         from stepsmooth.files.record import certificate_record, read_record
+        from stepsmooth.files.record_parts import told_certificate
 
-        record = read_record(result)["certificate"]
+        record = told_certificate(result, read_record(result))
         if record is None or c is not None or confidence is not None:
             from stepsmooth.files.stored import certify_stored
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stepsmooth.model.arrays import Anything, Floats
+from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.topology import Certificate, certify, level_gap
 
 # Noise below this share of the least gap turns no label, and counts as part of f.
@@ -39,6 +39,7 @@ def certificate_of(m: Any, X: Floats, y: Floats, *, c: float = 2.0, confidence: 
     """
     labelled = m.labels_ >= 0
     labels, Y = m.labels_[labelled], np.asarray(y, dtype=np.float64)[labelled].reshape(int(labelled.sum()), -1)
+    check_every_level(labels, len(m.levels_))
     precomputed = m.__sklearn_tags__().input_tags.pairwise
     points: Anything = _distances(X[np.ix_(labelled, labelled)]) if precomputed else X[labelled]
     metric = "precomputed" if precomputed else "euclidean"
@@ -52,6 +53,16 @@ def certificate_of(m: Any, X: Floats, y: Floats, *, c: float = 2.0, confidence: 
     if variance.shape == (len(m.levels_),):  # one for each level, alike in all channels
         variance = np.repeat(variance[:, None], Y.shape[1], axis=1)
     return certify(points, labels, m.levels_, smooth=smooth, y=Y, c=c, noise_variance=variance, confidence=confidence)
+
+
+def check_every_level(labels: Ints, n_levels: int) -> None:
+    """Refuse a fit in which some level has no points."""
+    absent = np.flatnonzero(np.bincount(labels, minlength=n_levels) == 0)
+    if n_levels > 1 and len(absent):
+        raise ValueError(
+            f"certificate() needs points of every level, but the fit gave none the label {absent[0]}; ask for fewer "
+            "levels, or for a stiffer f."
+        )
 
 
 def _distances(K: Floats) -> Floats:

@@ -45,6 +45,7 @@ def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], s
         # Every candidate is a run of its own: a callback would see their iterations mixed, so it sees the last run.
         best, tau_curve = select_tau(problem, settings.tau, _runner(replace(settings, callback=None)))
         selection["tau"] = tau_curve.as_dict()
+        warn_of_few_observations(tau_curve.criterion, weights)
         if settings.callback is not None:
             best = _runner(settings)(problem, best.tau)
     else:
@@ -56,6 +57,17 @@ def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], s
             stacklevel=4,
         )
     return _in_gauge(best, problem, settings, name, selection)
+
+
+def warn_of_few_observations(criterion: Floats, weights: Floats) -> None:
+    """Say if weights that are no frequencies leave fewer observations than f and the levels take at any tau."""
+    if np.all(np.isinf(criterion)) and weights.sum() < len(weights):
+        warnings.warn(
+            f"the weights sum to {weights.sum():.3g} over {len(weights)} points: as weights are numbers of "
+            "observations, these are too few to choose tau by, and f is as stiff as can be; scale them, or give tau.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _problem(

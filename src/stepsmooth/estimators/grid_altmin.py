@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepsmooth.altmin import Decomposition, Problem, altmin, tau_of_dof
 from stepsmooth.altmin.selection import TauCurve, gcv
+from stepsmooth.estimators.fitting import warn_of_few_observations
 from stepsmooth.grid.tensor_smoother import TensorSmoother
 from stepsmooth.grid.volume import Bools
 from stepsmooth.model.arrays import Anything, Floats, Ints
@@ -70,6 +71,7 @@ def fit_altmin_on_grid(
         scores = np.array([gcv(problem, fit) for fit in fits])
         curve = TauCurve("gcv", taus, np.array([problem.dof(tau) for tau in taus]), scores)
         selection["tau"] = curve.as_dict()
+        warn_of_few_observations(scores, problem.weights)
         fit = fits[curve.best]
         if task.callback is not None:
             fit = altmin(problem, fit.tau, callback=task.callback, **options)

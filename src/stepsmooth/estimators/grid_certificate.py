@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stepsmooth.estimators.certificate import FAINT
+from stepsmooth.estimators.certificate import FAINT, check_every_level
 from stepsmooth.model.arrays import Anything, Floats
 from stepsmooth.topology import Certificate, Lattice, certify, level_gap
 
@@ -61,6 +61,7 @@ def grid_certificate(g: Any, *, c: float = 2.0, confidence: float = 0.95) -> Cer
     """
     voxels, y, f = labelled_voxels(g)
     labels, levels = g.labels_[g.labels_ >= 0], np.asarray(g.levels_, dtype=np.float64).reshape(g.n_levels_, -1)
+    check_every_level(labels, g.n_levels_)
     variance = np.asarray(g.noise_variance_, dtype=np.float64).reshape(levels.shape)
     multiplies = bool(g._multiplicative)
     if g._in_logs:  # AltMin fits logarithms, and its noise is theirs

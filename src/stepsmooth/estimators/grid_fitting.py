@@ -18,6 +18,10 @@ from stepsmooth.model.arrays import Anything, Floats
 HEAD = 180.0
 # The units are taken from about so many voxels.
 N_FOR_UNITS = 100_000
+# Values of this size survive single precision.
+SINGLE = 1e-30, 1e30
+# A side in mm shorter than two held-out blocks, or voxels larger than one, are no head's: then that holds too.
+SHORTEST, COARSEST = 40.0, 20.0
 # Air outside a mask is worth a look if there is at least this share of the image.
 OUTSIDE = 0.01
 
@@ -51,13 +55,15 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     volume = _volume(image, scale, offset)
     air = _air(image, scale) if multiplicative else None
     known = None if settings.known is None else (settings.known - offset) / scale
-    unit = 1.0 if image.spaced else max(n * h for n, h in zip(image.values.shape[2:], image.spacing)) / HEAD
+    side = max(n * h for n, h in zip(image.values.shape[2:], image.spacing))
+    unit = 1.0 if image.spaced and side >= SHORTEST and max(image.spacing) <= COARSEST else side / HEAD
     selection: dict[str, object] = {}
     task = Search(
         n_levels=settings.n_levels or 1,
         multiplicative=multiplicative,
         known=known,
-        knots=settings.knots,
+        # Of a constant image nothing is left to explain.
+        knots=settings.knots if multiplicative or np.nanmax(np.abs(volume.values)) > 0.0 else np.inf,
         tau=settings.tau,
         start=str(settings.start),
         rician=settings.rician,
@@ -68,7 +74,13 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
         task, selection["n_levels"] = choose_count(volume, task, air)
     prior = settings.label_prior
     has_background = air is not None and not image.masked
-    fit = fit_grid(volume, task, prior, air=air, air_is_a_class=has_background, callback=settings.callback)
+    try:
+        fit = fit_grid(volume, task, prior, air=air, air_is_a_class=has_background, callback=settings.callback)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"the field of this image is not determined: {image.n_present} voxels are present, and their values, their "
+            "weights or tau may differ by more than 16 digits; use knots=None for no field, or solver='altmin'."
+        ) from None
     selection.update(fit.selection)
     levels = fit.classes.levels
     # The field reaches beyond the box in which the fit lives.
@@ -85,7 +97,10 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     smooth -= np.float32(mean)
     levels = levels * factor + term
     if not multiplicative:
-        smooth *= np.float32(scale[0])
+        if SINGLE[0] < scale[0] < SINGLE[1]:
+            smooth *= np.float32(scale[0])
+        else:  # such values come in double precision only, and so does f
+            smooth = smooth * scale[0]
     return GridResult(
         labels=labels,
         smooth=smooth.reshape(space),
@@ -218,8 +233,11 @@ def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
     values = np.empty((p, *inside.shape), dtype=np.float32)
     for c, channel in enumerate(image.values):
         part = channel.reshape(present.shape)[(slice(None), *box)]
-        np.subtract(part, channel.dtype.type(offset[c]), out=values[c], casting="same_kind")
-        values[c] /= np.float32(scale[c])
+        if SINGLE[0] < scale[c] < SINGLE[1]:
+            np.subtract(part, channel.dtype.type(offset[c]), out=values[c], casting="same_kind")
+            values[c] /= np.float32(scale[c])
+        else:  # single precision does not hold the values before they are in units of their spread
+            values[c] = (part - offset[c]) / scale[c]
         values[c][~inside] = np.nan
     spacing = (*image.spacing, *(1.0 for _ in range(3 - len(space))))
     weights = None

@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label as connected
 
+from stepsmooth.estimators import magnitudes
 from stepsmooth.model.arrays import Anything, Floats
 
 Image = NDArray[np.floating]
 Bools = NDArray[np.bool_]
 # Pieces of a mask smaller than this share of it are dust, not worth a word.
 DUST = 0.02
+# A field that multiplies needs values that differ by more than single precision (joint) or logarithms (AltMin) hold.
+LEAST_CONTRAST = {"altmin": 1e-12, "joint": 1e-5}
 
 
 @dataclass(frozen=True)
@@ -116,11 +119,12 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
         mass = laid_out("weights", weights, channels).astype(np.float64)
         if not np.all(np.isfinite(mass)) or np.any(mass < 0.0):
             raise ValueError("weights must be finite and not negative.")
+        magnitudes.check_weights("weights", mass)
     inside = inside & known
     present = inside if mass is None else inside & (mass > 0.0)
     if not present.any():
         raise ValueError("no voxel is present: all are missing, outside the mask or of weight zero.")
-    _check_values(values, present, m.multiplicative)
+    _check_values(values, present, m.multiplicative, LEAST_CONTRAST["altmin" if m.solver == "altmin" else "joint"])
     result = GridImage(
         values,
         present,
@@ -156,21 +160,30 @@ def _spacing(spacing: Anything, n_axes: int) -> tuple[float, ...]:
         raise ValueError(
             f"spacing must be a positive number, or {n_axes} of them, one for each axis of space, got {spacing!r}."
         )
+    if given.min() < magnitudes.NEAR or given.max() > magnitudes.FAR:
+        raise ValueError(
+            f"spacing must lie between {magnitudes.NEAR:g} and {magnitudes.FAR:g}, got {spacing!r}; change its unit."
+        )
     return tuple(float(h) for h in given)
 
 
-def _check_values(values: Image, present: Bools, multiplicative: bool) -> None:
-    if not multiplicative:
-        return
+def _check_values(values: Image, present: Bools, multiplicative: bool, least: float) -> None:
     ends = [(float(inside.min()), float(inside.max())) for inside in (channel[present] for channel in values)]
     lowest = min(low for low, _ in ends)
-    if lowest < 0.0:
+    if multiplicative and lowest < 0.0:
         raise ValueError(
             f"image has negative values (the lowest is {lowest:g}), which a field that multiplies cannot explain; "
             "use multiplicative=False, or mask them out."
         )
-    if not all(high > 0.0 for _, high in ends):
+    if multiplicative and not all(high > 0.0 for _, high in ends):
         raise ValueError("image is zero at every present voxel: there is nothing that a field could multiply.")
+    for low, high in ends:
+        magnitudes.check_values("image", (low, high))
+        if multiplicative and 0.0 < high - low < least * high:
+            raise ValueError(
+                f"image varies by {high - low:g} about {high:g}, by less than {least:g} of its values: too "
+                "little for a field that multiplies; use multiplicative=False, or subtract the offset."
+            )
 
 
 def _warn_of_pieces(present: Bools) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from stepsmooth.estimators import magnitudes
 from stepsmooth.estimators import parameters as p
 from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.model.arrays import Anything, Floats, Ints
@@ -12,6 +13,8 @@ from stepsmooth.model.arrays import Anything, Floats, Ints
 STARTS = ("auto", "differences", "smooth", "kmeans")
 LABEL_PRIORS = ("auto", "uniform", "proportions", "potts")
 NOISES = ("gaussian", "rician")
+# The least distance of voxels, and one over the largest: the integral of f''^2 takes its fourth power.
+FINEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ def check_grid_settings(m: Anything, image: GridImage) -> GridSettings:
     known = p.check_levels(m.levels, bool(m.free_shift), image.n_channels)
     if known is not None and m.multiplicative and not np.all(known > 0.0):
         raise ValueError(f"levels must be positive if multiplicative=True, got a smallest level of {known.min():g}.")
+    if known is not None:
+        _check_known(known, image, bool(m.multiplicative))
     prior = p.check_choice("label_prior", m.label_prior, LABEL_PRIORS)
     noise = p.check_choice("noise", m.noise, NOISES)
     start = _check_start(m.start, image)
@@ -53,6 +58,12 @@ def check_grid_settings(m: Anything, image: GridImage) -> GridSettings:
         raise ValueError("noise='rician' is the noise of magnitude images, which need multiplicative=True.")
     if m.callback is not None and not callable(m.callback):
         raise ValueError(f"callback must be None or callable, got {m.callback!r}.")
+    knots = _check_knots(m.knots)
+    if knots is not None and knots < min(image.spacing):
+        raise ValueError(
+            f"knots must be at least the distance of voxels, {min(image.spacing):g} (a finer field is the image "
+            f"itself), got {knots:g}."
+        )
     return GridSettings(
         solver=solver,
         n_levels=_check_n_levels(m, known, image.n_present),
@@ -61,13 +72,24 @@ def check_grid_settings(m: Anything, image: GridImage) -> GridSettings:
         label_prior=prior,
         start=start,
         tau=_number_or_name("tau", m.tau, ("auto", "gcv", "reml")),
-        knots=_check_knots(m.knots),
+        knots=knots,
         rician=noise == "rician",
         max_iter=p.check_count("max_iter", m.max_iter),
         tol=p.check_number("tol", m.tol, 0.0),
         callback=m.callback,
         seed=int(check_random_state(m.random_state).randint(2**31 - 1)),
     )
+
+
+def _check_known(known: Floats, image: GridImage, multiplicative: bool) -> None:
+    inside = [channel[image.present] for channel in image.values]
+    ends = np.array([[values.min() for values in inside], [values.max() for values in inside]], dtype=np.float64)
+    magnitudes.check_known(known, ends)
+    if multiplicative and known.min() * magnitudes.DIGITS < ends[1].max():
+        raise ValueError(
+            f"levels must be at least {ends[1].max() / magnitudes.DIGITS:g}, {1 / magnitudes.DIGITS:g} of the image's "
+            f"largest value, if multiplicative=True, got {known.min():g}."
+        )
 
 
 def _number_or_name(name: str, value: Anything, names: tuple[str, ...]) -> float | None:
@@ -141,6 +163,11 @@ def _check_joint(m: Anything, start: str | Ints, image: GridImage) -> None:
         raise ValueError("solver='joint' starts from 'differences' or 'kmeans'; use 'auto', or solver='altmin'.")
     if isinstance(m.tau, str) and m.tau == "gcv":
         raise ValueError("tau='gcv' does not go with solver='joint', which uses restricted likelihood; use 'auto'.")
+    if min(image.spacing) < FINEST or max(image.spacing) > 1.0 / FINEST:
+        raise ValueError(
+            f"spacing must lie between {FINEST:g} and {1.0 / FINEST:g} for solver='joint', got "
+            f"{', '.join(f'{h:g}' for h in image.spacing)}; change its unit."
+        )
     if image.n_axes > 3:
         raise ValueError(
             f"solver='joint' takes up to three axes of space, but the image has {image.n_axes}; name the axis of "

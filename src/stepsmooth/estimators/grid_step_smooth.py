@@ -1,6 +1,5 @@
 """`GridStepSmooth`, the estimator for images and volumes."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from stepsmooth.estimators.grid_image import GridImage, read_image, to_layout
 from stepsmooth.estimators.grid_settings import check_grid_settings
 from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, margins
 from stepsmooth.estimators.grid_words import grid_in_words
+from stepsmooth.estimators.lost_levels import warn_of_lost_grid_levels
 from stepsmooth.estimators.notebook import mime_bundle, notebook_html
 from stepsmooth.estimators.step_smooth import one_thread
 from stepsmooth.model.arrays import Anything
@@ -184,14 +184,8 @@ class GridStepSmooth(BaseEstimator):
         with one_thread():
             run = fit_by_joint if settings.solver == "joint" else fit_by_altmin
             self._store(run(data, settings, bool(self.multiplicative)), data)
-        asked = None if settings.known is not None else settings.n_levels
-        if asked is not None and self.n_levels_ < asked:
-            warnings.warn(
-                f"the image supports only {self.n_levels_} of the n_levels={asked} levels asked for: "
-                "it has too few distinct values.",
-                UserWarning,
-                stacklevel=2,
-            )
+        if settings.known is None:
+            warn_of_lost_grid_levels(settings.n_levels, self.levels_, self.tau_, data)
         return self
 
     @property

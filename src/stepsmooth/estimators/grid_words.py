@@ -23,7 +23,7 @@ def grid_in_words(g: Any) -> str:
     else:
         how = f"tau {g.tau_:.3g}" if np.isnan(g.knots_) else f"knots {g.knots_:.3g} apart, tau {g.tau_:.3g}"
         ratio = f", highest/lowest {np.exp(np.ptp(g.smooth_)):.3g}" if g.multiplicative else ""
-        lines.append(f"field: sd of f {np.std(g.smooth_):.3g}{ratio}, {how}")
+        lines.append(f"field: sd of f {np.std(g.smooth_, dtype=np.float64):.3g}{ratio}, {how}")
     prior = f"{g.label_prior_}" + (f" of strength {g.potts_strength_:.2g}" if g.potts_strength_ > 0 else "")
     lines.append(f"labels: {share:.1f} % of the voxels, prior {prior}")
     if not g.converged_:

@@ -1,6 +1,5 @@
 """`StepSmooth`, the estimator for points and signals."""
 
-import warnings
 from functools import cache
 from itertools import pairwise
 from typing import Any, Self
@@ -13,11 +12,12 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from stepsmooth.estimators import parameters, uncertainty
+from stepsmooth.estimators import magnitudes, parameters, uncertainty
 from stepsmooth.estimators.certificate import certificate_of
 from stepsmooth.estimators.fitting import fit_altmin
 from stepsmooth.estimators.geometry import builders
 from stepsmooth.estimators.line_fitting import fit_on_line
+from stepsmooth.estimators.lost_levels import warn_of_lost_levels
 from stepsmooth.estimators.notebook import mime_bundle, notebook_html
 from stepsmooth.estimators.result import Result
 from stepsmooth.estimators.settings import check_settings
@@ -206,6 +206,7 @@ class StepSmooth(BaseEstimator):
         present = (weights > 0.0) & ~np.isnan(Y).any(axis=1)
         settings = check_settings(self, Y, present, X.shape[1])
         X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
+        magnitudes.check_fit(X_in, Y[present], weights, settings)
         rank = parameters.check_count("rank", self.rank)
         with one_thread():
             if settings.solver == "joint":
@@ -220,6 +221,7 @@ class StepSmooth(BaseEstimator):
         """Return the smooth part at new points; for kernel="precomputed", X is the matrix K(x_new, x_fit)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
+        magnitudes.check_new_values("X", X)
         return self._shape_of_smooth(self._smooth_at(X))
 
     def assign(self, X: Anything, y: Anything) -> Ints:
@@ -301,13 +303,8 @@ class StepSmooth(BaseEstimator):
         self._data = X.copy(), Y.copy()  # for the certificate
         self._columns = None if present.all() else present
         self.n_levels_ = len(result.levels)
-        if not isinstance(self.n_levels, str) and self.levels is None and self.n_levels_ < self.n_levels:
-            warnings.warn(
-                f"y supports only {self.n_levels_} of the n_levels={self.n_levels} levels asked for: "
-                "it has too few distinct values.",
-                UserWarning,
-                stacklevel=3,
-            )
+        if self.levels is None:
+            warn_of_lost_levels(self.n_levels, result, Y[present])
         self.levels_ = result.levels if vector else result.levels[:, 0]
         self.levels_se_ = result.levels_se if vector else result.levels_se[:, 0]
         self.tau_, self.effective_dof_ = result.tau, result.effective_dof
@@ -355,6 +352,8 @@ class StepSmooth(BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(X, y)
+        magnitudes.check_new_values("X", X)
+        magnitudes.check_new_values("y", y)
         Y, p = y.reshape(len(y), -1), self._n_channels
         if Y.shape[1] != p:
             raise ValueError(f"y must have {p} channel(s), as in fit, got {Y.shape[1]}.")

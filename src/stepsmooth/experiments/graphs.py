@@ -33,7 +33,7 @@ def embedded_cloud(n_points: int = 200, *, random_state: int = 0) -> tuple[NDArr
 
 def published_cloud(path: Path) -> dict[str, NDArray[Any]]:
     """Read the paper's cloud: `X`, `labels`, and the edges and colours of its pages."""
-    with np.load(path) as kept:
+    with np.load(path, allow_pickle=False) as kept:
         return {key: np.asarray(kept[key]) for key in ("X", "labels", "label_colours", "edges")}
 
 

@@ -28,7 +28,7 @@ def read_trace(settings: Settings, name: str, most: int) -> StepSignal | None:
     file = settings.file("ion_channel", f"{name}.npz")
     if file is None:
         return None
-    with np.load(file) as kept:
+    with np.load(file, allow_pickle=False) as kept:
         x, y, z = (np.asarray(kept[key])[:most] for key in ("time", "current", "open_channels"))
     return with_truth(x.astype(np.float64), y.astype(np.float64), np.unique(z, return_inverse=True)[1])
 

@@ -48,7 +48,7 @@ def time_lapse(settings: Settings) -> np.ndarray:
     file = settings.file("microscopy", "timelapse_nanog.npz")
     if file is None:
         raise FileNotFoundError("set STEPSMOOTH_DATA to a folder with microscopy/timelapse_nanog.npz")
-    with np.load(file) as kept:
+    with np.load(file, allow_pickle=False) as kept:
         images = np.asarray(kept["images"])
     count = FRAMES if settings.quick else 24
     chosen = images[np.linspace(0, len(images) - 1, count).astype(int)]

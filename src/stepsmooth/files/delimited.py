@@ -6,6 +6,7 @@ import io
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepsmooth.files.errors import InputError, NotNumbers, reason
+from stepsmooth.files.unpacking import check_text
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-"))
 _DELIMITERS = ",;\t"
@@ -41,14 +43,16 @@ class Delimited:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._count: int | None = None
         try:
+            check_text(path)
             with self._open() as handle:
                 if "\0" in handle.read(4096):
                     raise InputError(f"{path} is not a table: it holds binary data.")
             first, line = self._first_row()
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not a table of text: save it as UTF-8.") from error
-        except (OSError, EOFError, zlib.error) as error:
+        except (OSError, EOFError, zlib.error, csv.Error) as error:
             raise InputError(f"{path} cannot be read: {reason(error)}.") from error
         named = any(_number(cell, self._comma) is None for cell in first)
         self._skip = line if named else line - 1
@@ -60,13 +64,19 @@ class Delimited:
         """Return a column as numbers, NaN where a cell is empty."""
         try:
             try:
-                return self._fast(index)
+                values = self._fast(index)
             except InputError:
                 raise
             except ValueError:
-                return self._careful(index)
-        except (OSError, EOFError, zlib.error) as error:
+                values = self._careful(index)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.path} is not a table of text: save it as UTF-8.") from error
+        except (OSError, EOFError, zlib.error, csv.Error) as error:
             raise InputError(f"{self.path} is cut short or damaged: {reason(error)}.") from error
+        if self._count not in (None, len(values)):
+            raise InputError(f"{self.path} has columns of {self._count} and {len(values)} rows: look for stray quotes.")
+        self._count = len(values)
+        return values
 
     def _fast(self, index: int) -> NDArray[np.float64]:
         if self._comma:
@@ -74,9 +84,10 @@ class Delimited:
         with self._open() as handle, warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a table without rows is refused below
             delimiter = None if self._delimiter == " " else self._delimiter
-            values = np.loadtxt(
-                handle, delimiter=delimiter, skiprows=self._skip, usecols=[index], ndmin=1, quotechar='"'
-            )
+            # Quotes are left to the careful way, and comments are as there: both must see the same rows.
+            rows = (text for line, text in self._lines(handle) if line > self._skip)
+            source, skip = (rows, 0) if self._commented else (handle, self._skip)
+            values = np.loadtxt(source, delimiter=delimiter, skiprows=skip, comments=None, usecols=[index], ndmin=1)
         if not len(values):
             raise InputError(f"{self.path} has names of columns, but no rows.")
         return np.asarray(values, dtype=np.float64)
@@ -84,9 +95,10 @@ class Delimited:
     def _careful(self, index: int) -> NDArray[np.float64]:
         found: list[float] = []
         with self._open() as handle:
-            for line, row in self._rows(handle):
+            for line, text in self._lines(handle):
                 if line <= self._skip:
                     continue
+                row = next(self._split([text]))
                 cell = row[index] if index < len(row) else ""
                 value = _number(cell, self._comma)
                 if value is None:
@@ -99,13 +111,17 @@ class Delimited:
             raise InputError(f"{self.path} has names of columns, but no rows.")
         return np.array(found)
 
+    @cached_property
+    def _commented(self) -> bool:
+        with self._open() as handle:
+            return any("#" in piece for piece in iter(lambda: handle.read(1 << 20), ""))
+
     def _first_row(self) -> tuple[list[str], int]:
         with self._open() as handle:
-            for number, text in enumerate(handle, start=1):
-                if text.strip() and not text.startswith("#"):
-                    self._delimiter = self._guess(text)
-                    self._comma = self._delimiter == ";"
-                    return next(self._split([text])), number
+            for number, text in self._lines(handle):
+                self._delimiter = self._guess(text)
+                self._comma = self._delimiter == ";"
+                return next(self._split([text])), number
         raise InputError(f"{self.path} has no rows.")
 
     def _guess(self, text: str) -> str:
@@ -117,10 +133,10 @@ class Delimited:
         best = ";" if counts[";"] else best
         return best if counts[best] else " " if len(text.split()) > 1 else ","
 
-    def _rows(self, handle: TextIO) -> Iterator[tuple[int, list[str]]]:
+    def _lines(self, handle: TextIO) -> Iterator[tuple[int, str]]:
         for number, text in enumerate(handle, start=1):
             if text.strip() and not text.startswith("#"):
-                yield number, next(self._split([text]))
+                yield number, text
 
     def _split(self, lines: list[str]) -> Iterator[list[str]]:
         if self._delimiter == " ":

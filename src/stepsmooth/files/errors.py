@@ -24,9 +24,11 @@ def reason(error: BaseException) -> str:
     --------
     >>> reason(OSError(28, "No space left on device")), reason(EOFError("It ended early."))
     ('no space left on device', 'it ended early')
+    >>> reason(ValueError("Found " + chr(27) + "[31m"))  # what a file says is not told to the terminal as it is
+    'found ?[31m'
     """
     words = getattr(error, "strerror", None) or str(error).strip().split("\n")[0] or type(error).__name__
-    words = str(words).rstrip(".")
+    words = "".join(letter if letter.isprintable() else "?" for letter in str(words).rstrip("."))
     # The first word loses its capital, unless it is an abbreviation.
     return words[:1].lower() + words[1:] if words[1:2].islower() or words[1:2] == " " else words
 

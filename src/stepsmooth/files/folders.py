@@ -144,7 +144,7 @@ def _results_in(out: Path) -> set[str]:
     try:
         told = json.loads((out / RESULT).read_text(encoding="utf-8"))
         return {RESULT, *(str(name) for name in told["outputs"])} if "stepsmooth" in told else set()
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
 
 

@@ -47,12 +47,19 @@ def check_room(path: Path, shape: tuple[int, ...], bytes_per_value: int) -> None
     if needed < 0 or (free is not None and needed > free):
         size = " x ".join(str(length) for length in shape)
         raise InputError(
-            f"{path} has {size} values by its header, which take at least {_in_words(needed)} of memory, but only "
-            f"{_in_words(free or 0)} are free: crop the image, lower its resolution, or check its header."
+            f"{path} has {size} values by its header, which take at least {in_words(needed)} of memory, but only "
+            f"{in_words(free or 0)} are free: crop the image, lower its resolution, or check its header."
         )
 
 
-def _in_words(size: float) -> str:
+def in_words(size: float) -> str:
+    """Return a number of bytes as people say it.
+
+    Examples
+    --------
+    >>> in_words(2_500_000)
+    '2.5 MB'
+    """
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if size < 1000:
             return f"{size:.3g} {unit}"

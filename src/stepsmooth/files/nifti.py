@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,12 @@ from stepsmooth.files.errors import InputError, guarded, reason
 from stepsmooth.files.image_file import WORKING_COPIES, Array, ImageFile, to_stored, working_type
 from stepsmooth.files.listening import heard
 from stepsmooth.files.memory import check_room
+from stepsmooth.files.nifti_extensions import check_extensions
+from stepsmooth.files.unpacking import unpacked_size
 
 ENDINGS = (".nii", ".nii.gz", ".hdr", ".img", ".hdr.gz", ".img.gz")
+# A gz file may hold so much besides its image: what else is there is not worth the time to unpack it.
+_SLACK = 1 << 28
 _MM = {"meter": 1000.0, "mm": 1.0, "micron": 0.001}
 
 
@@ -57,14 +62,16 @@ def _read(path: Path) -> ImageFile:
 
     with heard("nibabel.global") as told:
         try:
-            image: Any = nibabel.load(path)
+            kind = _kind(path)
+            check_extensions(path, kind)
+            image: Any = kind.from_filename(path)
+        except InputError:
+            raise
         except (nibabel.filebasedimages.ImageFileError, nibabel.spatialimages.HeaderDataError) as error:
             _refuse_damage(path)
             raise InputError(f"{path} is not a NIfTI image: {reason(error)}.") from error
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise InputError(f"{path} cannot be read: {reason(error)}.") from error
-    if not isinstance(image, nibabel.Nifti1Pair):
-        raise InputError(f"{path} is {type(image).__name__} data, not NIfTI: convert it to .nii.gz.")
     header: Any = image.header
     stored_values: Any = image.dataobj
     shape = tuple(int(n) for n in image.shape)
@@ -75,8 +82,10 @@ def _read(path: Path) -> ImageFile:
     check_room(path, shape, WORKING_COPIES * precision.itemsize)
     try:
         for part in image.file_map.values():
-            _check_sum(str(part.filename))
+            _check_sum(Path(part.filename), 2 * stored.itemsize * prod(shape) + _SLACK)
         array = np.asanyarray(stored_values, dtype=precision)
+    except InputError:
+        raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise InputError(f"{path} is cut short or damaged: {reason(error)}.") from error
     known = int(header["sform_code"]) > 0 or int(header["qform_code"]) > 0
@@ -144,22 +153,35 @@ def write_nifti(path: Path, values: Array, like: ImageFile, *, purpose: str = ""
     return held
 
 
+def _kind(path: Path) -> Any:
+    """Return the class of nibabel that reads a file."""
+    import nibabel
+
+    sniff = None
+    for kind in nibabel.imageclasses.all_image_classes:
+        right, sniff = kind.path_maybe_image(str(path), sniff)
+        if right and issubclass(kind, nibabel.Nifti1Pair):
+            return kind
+        if right:
+            raise InputError(f"{path} is {kind.__name__} data, not NIfTI: convert it to .nii.gz.")
+    raise nibabel.filebasedimages.ImageFileError("its header is none of that kind")
+
+
 def _refuse_damage(path: Path) -> None:
     """Refuse a gz file that cannot be read to its end: that is the trouble, whatever else is said of its content."""
     try:
-        _check_sum(str(path))
+        if path.name.lower().endswith(".gz"):
+            unpacked_size(path, _SLACK)
     except gzip.BadGzipFile as error:
         raise InputError(f"{path} is not a NIfTI image: {reason(error)}.") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} is cut short or damaged: {reason(error)}.") from error
 
 
-def _check_sum(path: str) -> None:
+def _check_sum(path: Path, most: int) -> None:
     """Read a gz file to its end, where its checksum is: whoever stops before does not notice damage."""
-    if path.lower().endswith(".gz"):
-        with gzip.open(path) as handle:
-            while handle.read(1 << 20):
-                pass
+    if path.name.lower().endswith(".gz") and unpacked_size(path, most) > most:
+        raise InputError(f"{path} is damaged: it unpacks to more than twice what its header promises.")
 
 
 def _single(header: Any, kind: Any) -> Any:

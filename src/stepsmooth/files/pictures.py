@@ -10,6 +10,9 @@ from stepsmooth.files.errors import InputError, guarded, reason
 from stepsmooth.files.image_file import WORKING_COPIES, Array, ImageFile, to_stored, working_type
 from stepsmooth.files.listening import heard
 from stepsmooth.files.memory import check_room
+from stepsmooth.files.png_chunks import check_chunks
+from stepsmooth.files.tiff_pages import check_pages
+from stepsmooth.files.unpacking import check_segments
 
 # What tifffile calls an axis, and what it is to us: samples, wavelengths and channels have a level each.
 _TIFF_AXES = {"S": "C", "C": "C", "E": "C", "H": "C", "T": "T", "A": "T", "I": "Z", "Q": "Z", "P": "T"}
@@ -46,6 +49,7 @@ def read_tiff(path: Path) -> ImageFile:
 def _read_tiff(path: Path) -> ImageFile:
     import tifffile
 
+    check_pages(path)
     try:
         with heard("tifffile") as told, tifffile.TiffFile(path) as tiff:
             if not tiff.series:
@@ -54,6 +58,7 @@ def _read_tiff(path: Path) -> ImageFile:
             dtype = np.dtype(series.dtype).newbyteorder("=")
             precision = working_type(dtype, path)
             check_room(path, series.shape, WORKING_COPIES * precision.itemsize)
+            check_segments(path, series.pages)
             array = np.asarray(series.asarray(), dtype=precision)
             page: Any = series.pages[0]
             header = _tiff_header(tiff, page)
@@ -96,7 +101,9 @@ def _read_png(path: Path) -> ImageFile:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own check knows the memory
-            with Image.open(path) as picture:
+            check_chunks(path)
+            # Whatever else calls itself PNG stays outside: some formats start other programs.
+            with Image.open(path, formats=("PNG",)) as picture:
                 check_room(path, (picture.height, picture.width, 4), 4 * WORKING_COPIES)
                 dpi = picture.info.get("dpi")
                 indexed = picture.mode in ("P", "PA", "CMYK", "YCbCr")
@@ -142,6 +149,10 @@ def open_npy(path: Path) -> Array:
     with open(path, "rb") as handle:
         if handle.read(6) != b"\x93NUMPY":
             raise InputError(f"{path} is not an NPY file.")
+        later = handle.read(2)[:1] > b"\x01"
+        claimed = int.from_bytes(handle.read(4 if later else 2), "little")
+    if claimed > path.stat().st_size:
+        raise InputError(f"{path} is cut short or damaged: it claims a header of {claimed} bytes.")
     with guarded(path):
         return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
 

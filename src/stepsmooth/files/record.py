@@ -183,13 +183,13 @@ def read_record(folder: Path) -> dict[str, Any]:
         record: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"{folder} holds no {RESULT}: name an output folder of stepsmooth.") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{folder / RESULT} cannot be read: {reason(error)}.") from error
     about = record.get("stepsmooth") if isinstance(record, dict) else None
     if not isinstance(about, dict) or about.get("kind") not in ("image", "signal"):
         raise InputError(f"{folder / RESULT} was not written by stepsmooth.")
     if about.get("format") != FORMAT:
-        raise InputError(f"{folder / RESULT} is of format {about.get('format')}; this version reads {FORMAT}.")
+        raise InputError(f"{folder / RESULT} is of format {about.get('format')!r}; this version reads {FORMAT}.")
     return record
 
 

@@ -197,6 +197,8 @@ def _rows_of_sweep(
     """Return the rows of a sweep, and by how much x is to be shifted if all are taken."""
     which = table.numbers(index)
     known = np.unique(which[np.isfinite(which)])
+    if not len(known):
+        raise InputError(f"{table.path}: the column {table.names[index]!r} has no numbers to tell sweeps apart.")
     shift = np.zeros(len(x))
     if sweep is None and len(known) > 1:
         raise InputError(f"{table.path} has {len(known)} sweeps: take one with --sweep {known[0]:g}, or --sweep all.")

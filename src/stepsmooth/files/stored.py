@@ -8,11 +8,13 @@ import numpy as np
 
 from stepsmooth.estimators.certificate import certificate_of
 from stepsmooth.estimators.grid_certificate import grid_certificate
-from stepsmooth.files.errors import InputError
+from stepsmooth.files.errors import InputError, reason
+from stepsmooth.files.folders import RESULT
 from stepsmooth.files.image_file import ImageFile
 from stepsmooth.files.images import read_image_file
 from stepsmooth.files.layout import lay_out
 from stepsmooth.files.record import read_record
+from stepsmooth.files.record_parts import file_names, numbers, part
 from stepsmooth.files.tables import open_table
 
 
@@ -31,11 +33,24 @@ def certify_stored(folder: Path, *, c: float = 2.0, confidence: float = 0.95) ->
     Certificate
     """
     record = read_record(folder)
-    levels = np.array([entry["level"] for entry in record["levels"]], dtype=np.float64)
-    variance = np.array(record["noise"]["variance"], dtype=np.float64)
-    if record["stepsmooth"]["kind"] == "signal":
-        return _certify_signal(folder, levels, variance, c, confidence)
-    return _certify_image(folder, record, levels, variance, c, confidence)
+    entries = part(folder, record, "levels", kinds=(list,))
+    levels = numbers(folder, [e.get("level") if isinstance(e, dict) else None for e in entries], "levels")
+    variance = numbers(folder, part(folder, record, "noise", "variance", kinds=(list, int, float)), "noise.variance")
+    right = (
+        levels.ndim in (1, 2)
+        and len(levels) > 1
+        and variance.shape in ((), levels.shape, levels.shape[:1], levels.shape[1:])
+    )
+    if not right or np.any(variance < 0.0):
+        raise InputError(f"{folder / RESULT} is damaged: levels and noise.variance do not go together.")
+    try:
+        if record["stepsmooth"]["kind"] == "signal":
+            return _certify_signal(folder, levels, variance, c, confidence)
+        return _certify_image(folder, record, levels, variance, c, confidence)
+    except (ValueError, IndexError) as error:  # files that are whole, each for itself, but do not go together
+        if isinstance(error, InputError) and str(folder) in str(error):
+            raise
+        raise InputError(f"{folder} cannot be certified anew: {reason(error)}.") from error
 
 
 def stored_image(folder: Path, name: str) -> ImageFile | None:
@@ -88,14 +103,16 @@ def _certify_signal(folder: Path, levels: Any, variance: Any, c: float, confiden
 def _certify_image(
     folder: Path, record: dict[str, Any], levels: Any, variance: Any, c: float, confidence: float
 ) -> Any:
-    settings = record["settings"]
-    names = [stored_image(folder, name) for name in record["layout"]["corrected"]]
+    settings = part(folder, record, "settings")
+    names = [stored_image(folder, name) for name in file_names(folder, record, "layout", "corrected")]
     files = [file for file in names if file is not None]
     if not files or len(files) < len(names) or settings.get("keep_dtype"):
         raise InputError(
             f"{folder} holds no corrected image in full precision, on which labels could be certified anew."
         )
-    layout = lay_out(files, channel_axis=settings.get("channel_axis"), spacing=record["layout"]["spacing"])
+    axis = part(folder, {"channel_axis": None} | settings, "channel_axis", kinds=(int, type(None)))
+    spacing = numbers(folder, part(folder, record, "layout", "spacing", kinds=(list,)), "layout.spacing").ravel()
+    layout = lay_out(files, channel_axis=axis, spacing=spacing.tolist())
     field = layout.on_grid(needed_image(folder, "field"), "field")[0]
     additive = bool(settings.get("additive"))
     channel, series = layout.channel_axis, layout.series_axis
@@ -109,6 +126,6 @@ def _certify_image(
         spacing=layout.spacing,
         _axes=(channel, series if series is None or channel is None else series - 1),
         _multiplicative=not additive,
-        _in_logs=record["noise"]["of"] == "logarithms",
+        _in_logs=part(folder, record, "noise", "of", kinds=(str,)) == "logarithms",
     )
     return grid_certificate(fitted, c=c, confidence=confidence)

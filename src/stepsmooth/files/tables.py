@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from stepsmooth.files.errors import InputError, NotNumbers, reason
 from stepsmooth.files.images import check_readable
+from stepsmooth.files.memory import check_room
 from stepsmooth.files.pictures import open_npy
 
 Floats = NDArray[np.float64]
+# Bytes for each value of a Parquet file: as it was, and as float64.
+_PARQUET = 16
 
 
 class Columns(Protocol):
@@ -151,11 +154,15 @@ def _read_parquet(path: Path) -> dict[str, Any]:
     try:
         from pyarrow import parquet
 
+        about = parquet.read_metadata(path)
+        check_room(path, (about.num_rows, about.num_columns), _PARQUET)
         table = parquet.read_table(path)
         return {name: table.column(name).to_numpy() for name in table.column_names}
     except ImportError:
         import polars
 
+        rows = polars.scan_parquet(path).select(polars.len()).collect().item()
+        check_room(path, (rows, len(polars.read_parquet_schema(path))), _PARQUET)
         frame = polars.read_parquet(path)
         return {name: frame[name].to_numpy() for name in frame.columns}
 

@@ -85,7 +85,7 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
     dark = np.all(few <= air.limit(1)[:, None, None, None, None], axis=0)
     share = float(np.mean(dark))
     rest = few[:, ~dark & ~np.isnan(few[0])]
-    if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE:
+    if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE or not rest.size:  # nothing but air and missing voxels
         return None
     if np.any(np.median(rest, axis=1) < CONTRAST * air.mean) or _correlation(image, air, where) > MOST_CORRELATION:
         return None

@@ -151,7 +151,7 @@ def split_and_merge(sample: Sample, classes: Classes, loglik: float) -> tuple[Cl
 def _moves(sample: Sample, classes: Classes) -> list[Classes]:
     q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, classes)
     n_levels = classes.count
-    norms = np.sqrt(np.sum(q**2, axis=0)) + 1e-300
+    norms = np.sqrt(np.sum(q**2, axis=0)) + 1e-150  # of a class without members; it is squared
     # Two classes on one level share their observations, and lie close in units of their spread.
     overlap = (q.T @ q) / np.outer(norms, norms)
     gap = np.sum(

@@ -98,7 +98,7 @@ def _step(
         gram = basis.gram(sums.weight)
         touch = np.stack([basis.project(image) for image in sums.touch])
         # Profile the levels out: each class and channel takes one rank from the field's information.
-        taken = Taken(touch, np.sum(tied**2 / known, axis=1)) if free_levels else None
+        taken = Taken(touch, np.sum(tied * (tied / known), axis=1)) if free_levels else None
         # The solve is for theta itself, so that the prior pulls on f and not on its step.
         moment = basis.project(sums.lift) - touch.T @ np.sum(tied * pull / known, axis=1)
         if taken is not None:

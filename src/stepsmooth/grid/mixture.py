@@ -265,7 +265,8 @@ POOLED = 10.0
 
 def least_variance(Y: Floats) -> Floats:
     """Return the variance below which no class goes, (p,)."""
-    return np.asarray(1e-10 * np.var(Y, axis=0) + 1e-300)
+    # Observations are in units of about one, and equal ones have no spread.
+    return np.asarray(1e-10 * np.var(Y, axis=0) + 1e-20)
 
 
 def updated(sums: Sums, classes: Classes, floor: Floats, *, keep_levels: bool = False) -> Classes:

@@ -8,7 +8,7 @@ the first term becomes a weighted sum, and f solves (W + S^-1 - I) f = W r by co
 from functools import cached_property, reduce
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from stepsmooth.grid.volume import Bools
 from stepsmooth.model.arrays import Anything, Floats
@@ -18,8 +18,13 @@ TOLERANCE = 1e-10
 MOST_STEPS = 2000
 # Modes that keep more than this are solved for exactly, up to so many of them.
 SLOW, MOST_SLOW = 0.02, 1500
+# Voxels in a row say nothing of the slope across it: such directions of f get this little curvature, and stay at zero.
+RIDGE = 1e-9
 # Random signs that estimate a trace where the grid has holes.
 N_PROBES = 8
+
+
+SlowModes = tuple[tuple[slice, ...], tuple[Floats, bool], float]
 
 
 class TensorSmoother:
@@ -49,7 +54,7 @@ class TensorSmoother:
         self._full = bool(present.all()) and bool(np.all(self.weights == self.weights[0]))
         self._mass = np.zeros(present.shape)
         self._mass[present] = self.weights / self.weights.mean()
-        self._slow: dict[float, tuple[tuple[slice, ...], tuple[Floats, bool]]] = {}
+        self._slow: dict[float, SlowModes] = {}
 
     @cached_property
     def _axes(self) -> list[tuple[Floats, Floats]]:
@@ -77,11 +82,11 @@ class TensorSmoother:
             return _transform(shrink * _transform(image, modes, adjoint=True), modes)
         root = np.sqrt(shrink)
 
+        corner, factor, ridge = self._slow_modes(tau, root)
+
         def apply(v: Floats) -> Floats:
             f = _transform(root * v, modes)
-            return np.asarray(v + root * _transform((self._mass - 1.0) * f, modes, adjoint=True))
-
-        corner, factor = self._slow_modes(tau, root)
+            return np.asarray((1.0 + ridge) * v + root * _transform((self._mass - 1.0) * f, modes, adjoint=True))
 
         def precondition(v: Floats) -> Floats:
             solved = v.copy()
@@ -91,8 +96,8 @@ class TensorSmoother:
         target = root * _transform(self._mass * image, modes, adjoint=True)
         return _transform(root * conjugate_gradients(apply, target, precondition), modes)
 
-    def _slow_modes(self, tau: float, root: Floats) -> tuple[tuple[slice, ...], tuple[Floats, bool]]:
-        """Return the corner of modes that smoothing lets through, and the factored equations within it.
+    def _slow_modes(self, tau: float, root: Floats) -> "SlowModes":
+        """Return the corner of modes that smoothing lets through, the factored equations within it, and their ridge.
 
         Beyond that corner the equations are nearly the identity: solving the corner exactly makes the iteration short.
         """
@@ -112,7 +117,7 @@ class TensorSmoother:
             scale = root[corner].ravel()
             system = scale[:, None] * paired.transpose(order).reshape(size, size) * scale
             system[np.diag_indices(size)] += 1.0
-            self._slow = {tau: (corner, cho_factor(system, lower=True))}  # the last one only: it is the one in use
+            self._slow = {tau: (corner, *_factored(system))}  # the last one only: it is the one in use
         return self._slow[tau]
 
     def at(self, X_new: Anything, residual: Floats, tau: float) -> Floats:
@@ -126,10 +131,6 @@ class TensorSmoother:
         if self._full:
             return float(np.sum(self._shrinkage(tau)))
         return float(np.sum(self.leverage(tau)))
-
-    def full_trace(self, tau: float) -> float:
-        """Return the trace that the grid would have without holes."""
-        return float(np.sum(self._shrinkage(tau)))
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S, exact or estimated as in `trace`."""
@@ -160,6 +161,18 @@ class TensorSmoother:
         return np.asarray(
             reduce(np.multiply.outer, [1.0 / (1.0 + n * tau * values) for n, (values, _) in self._sized()])
         )
+
+
+def _factored(system: Floats) -> tuple[tuple[Floats, bool], float]:
+    """Return the Cholesky factor of the equations, and the ridge that they needed for one."""
+    try:
+        factor = cho_factor(system, lower=True)
+        if np.diag(factor[0]).min() ** 2 > RIDGE:
+            return factor, 0.0
+    except LinAlgError:
+        pass
+    system[np.diag_indices(len(system))] += RIDGE
+    return cho_factor(system, lower=True), RIDGE
 
 
 def axis_modes(n: int, spacing: float) -> tuple[Floats, Floats]:

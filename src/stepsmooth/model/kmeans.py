@@ -66,8 +66,10 @@ def _best_cuts(values: Floats, mass: Floats, n_levels: int) -> Ints:
         q[i + 1] = q[i] + mass[i] * values[i] * values[i]
 
     def cost(i: int, j: int) -> float:  # of the interval [i, j)
-        m = s[j] - s[i]
-        return float(max(q[j] - q[i] - m * m / (w[j] - w[i]), 0.0))
+        m, share = s[j] - s[i], w[j] - w[i]
+        if share <= 0.0:  # lost in the rounding of all weights
+            return 0.0
+        return float(max(q[j] - q[i] - m * m / share, 0.0))
 
     best = np.empty(n + 1)
     for j in range(1, n + 1):

@@ -87,7 +87,7 @@ def lattice_tree(lattice: Lattice) -> tuple[Ints, Floats]:
            [1, 2]]), array([1., 1.]))
     """
     mask, spacing, n = lattice.mask, lattice.spacing, lattice.n_points
-    steps, step_lengths = _steps(spacing)
+    steps, step_lengths = _steps(spacing, mask.shape)
     frame = np.abs(steps).max(axis=0)  # so that no step leaves the array
     number = np.full(tuple(np.array(mask.shape) + 2 * frame), -1, dtype=np.int64)
     inner = tuple(slice(r, r + size) for r, size in zip(frame, mask.shape))
@@ -108,9 +108,11 @@ def lattice_tree(lattice: Lattice) -> tuple[Ints, Floats]:
     return edges, lengths
 
 
-def _steps(spacing: Floats) -> tuple[Ints, Floats]:
+def _steps(spacing: Floats, shape: tuple[int, ...]) -> tuple[Ints, Floats]:
     """Return one of each pair of opposite steps that are no longer than the longest face step, shortest first."""
-    reach = [range(-r, r + 1) for r in np.floor(spacing.max() / spacing * (1.0 + 1e-12)).astype(int)]
+    # Very thin voxels are as many to a face step as one likes, but none lies outside the array.
+    most = np.minimum(np.floor(spacing.max() / spacing * (1.0 + 1e-12)), np.maximum(np.array(shape) - 1, 1))
+    reach = [range(-r, r + 1) for r in most.astype(int)]
     steps = np.array([s for s in product(*reach) if s > (0,) * len(s)])
     lengths = np.linalg.norm(steps * spacing, axis=1)
     short = np.flatnonzero(lengths <= spacing.max() * (1.0 + 1e-12))

@@ -212,7 +212,7 @@ def _mixing(sums: Sums, noise: Noise, doubt: float) -> Floats:
         for other in range(m):
             if other != k:
                 far = noise.jumps[k, other]
-                with np.errstate(divide="ignore"):
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # levels that coincide
                     spread = np.square((cross[:, k] + np.sqrt(cross[:, k] ** 2 + excess[:, k])) / far)
                 share = np.where(spread < 0.25, 0.5 - np.sqrt(np.maximum(0.25 - spread, 0.0)), np.inf)
                 bias[:, k] = np.maximum(bias[:, k], share * (far or 1.0))
