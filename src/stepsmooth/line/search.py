@@ -31,7 +31,7 @@ TOLERANCE = 1e-5
 # A neighbour of a solution is given up if it is so many nats behind after a step, or so many a point of a long signal.
 LOST = (300.0, 0.03)
 # A long signal has settled when a step gains less than so many nats a point.
-SETTLED = 1e-4
+SETTLED = 3e-4
 # f is tried this many times stiffer and rougher.
 TAU_STEPS = (30.0, 1.0 / 30.0)
 # Levels are expected at least so many noise sds apart, give or take a factor exp(SD); overlap costs some nats at the
@@ -99,8 +99,9 @@ def climb(
     tol: float = 0.05,
     search_tau: bool = True,
     floor: float = -np.inf,
+    few: int = 1,
 ) -> Solution:
-    """Return the best point of an EM run, which is given up if after a step it is still below the floor."""
+    """Return the best point of an EM run of more than a few steps, given up if after one it is below the floor."""
     best: Solution | None = None
     last = -np.inf
     history: list[float] = []
@@ -110,7 +111,7 @@ def climb(
         history.append(found.loglik)
         if best is None or found.loglik > best.loglik:
             best = Solution(theta, found, prior)
-        if iteration > 1 and found.loglik - last < tol:
+        if iteration > few and found.loglik - last < tol:
             settled = True
             break
         if iteration > 0 and found.loglik < floor:
@@ -148,7 +149,9 @@ def search(
         coarse = signal if size == 1 else signal.blocks(size)
         window = middle(coarse, N_FOLLOW)
         follow = N_FOLLOWED if len(sizes) == 1 or size > 1 else N_FINISHED
-        for solution in _followed(window, n_levels, prior, structure, known, follow):
+        # Where points are few, each counts; where they are many, a glance at each start is enough.
+        width = SEARCH if len(signal) <= N_COMPARE else GLANCE
+        for solution in _followed(window, n_levels, prior, structure, known, follow, width):
             transition = None if prior != "markov" else _finer(solution.theta, size)
             theta = _rescaled(solution.theta, window, coarse)
             candidates.append(replace(theta, transition=transition, start=None))
@@ -179,12 +182,16 @@ def finish(signal: Signal, solution: Solution, structure: Structure) -> Solution
 
 
 def _followed(
-    signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None, most: int
+    signal: Signal,
+    n_levels: int,
+    prior: str,
+    structure: Structure,
+    known: Floats | None,
+    most: int,
+    width: tuple[int, float, float],
 ) -> list[Solution]:
     """Return where the most promising starts lead, each a little way."""
     compare = middle(signal, N_COMPARE)
-    # Where points are few, each counts; where they are many, a glance at each start is enough.
-    width = SEARCH if compare is signal else GLANCE
     candidates = starts(compare, n_levels, structure, known)
     if prior == "markov":
         chains = [sticky(n_levels, s) for s in SWITCHING]
@@ -230,7 +237,7 @@ def lengthened(signal: Signal, short: Signal, solution: Solution, structure: Str
         return solution
     theta = replace(_rescaled(solution.theta, short, signal), start=None)
     # Its parameters were fitted to thousands of points: what the rest adds is settled by a few steps.
-    return climb(signal, theta, solution.prior, structure, max_iter=10, tol=SETTLED * len(signal))
+    return climb(signal, theta, solution.prior, structure, max_iter=10, tol=SETTLED * len(signal), few=0)
 
 
 def middle(signal: Signal, most: int) -> Signal:
