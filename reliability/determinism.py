@@ -36,7 +36,7 @@ def run(profile: Profile) -> list[Promise]:
                 f"{name}: the same bits for {', '.join(map(str, THREADS))} threads, {repeats} repeats each, "
                 f"and {len(runs)} processes",
                 distinct == 1 and len(prints) == sum(count for _, count in runs),
-                f"{len(prints)} results, {distinct} different",
+                f"{len(prints)} results, {distinct} distinct",
             )
         )
     return promises
