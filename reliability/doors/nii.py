@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import nibabel
 import numpy as np
 
-from stepsmooth.files import lay_out, read_image_file
-
 from . import Door
+from .images import knock_with
 
 
 def seeds() -> list[bytes]:
@@ -29,10 +26,4 @@ def seeds() -> list[bytes]:
     return [*out, *(image.to_bytes() for image in (swapped, extended, series, second))]
 
 
-def knock(folder: Path, content: bytes) -> list[str]:
-    path = folder / "a.nii"
-    path.write_bytes(content)
-    return list(lay_out([read_image_file(path)]).remarks)
-
-
-DOOR = Door(seeds, knock, longest=768)
+DOOR = Door(seeds, knock_with("a.nii"), longest=768)

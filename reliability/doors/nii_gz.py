@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from pathlib import Path
 
 import atheris
 
-from stepsmooth.files import lay_out, read_image_file
-
 from . import Door, nii
+from .images import knock_with
 
 
 def seeds() -> list[bytes]:
     """Return the volumes of the plain door, compressed, one of them followed by a thousandfold of itself."""
     plain = nii.seeds()
     return [*(gzip.compress(content, 1, mtime=0) for content in plain), gzip.compress(plain[0] + bytes(400_000), 9)]
-
-
-def knock(folder: Path, content: bytes) -> list[str]:
-    path = folder / "a.nii.gz"
-    path.write_bytes(content)
-    return list(lay_out([read_image_file(path)]).remarks)
 
 
 def mutate(content: bytes, longest: int, seed: int) -> bytes:
@@ -36,4 +28,4 @@ def mutate(content: bytes, longest: int, seed: int) -> bytes:
     return atheris.Mutate(content, longest)
 
 
-DOOR = Door(seeds, knock, mutate, longest=1024)
+DOOR = Door(seeds, knock_with("a.nii.gz"), mutate, longest=1024)

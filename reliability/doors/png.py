@@ -5,15 +5,13 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from pathlib import Path
 
 import atheris
 import numpy as np
 from PIL import Image
 
-from stepsmooth.files import lay_out, read_image_file
-
 from . import Door
+from .images import knock_with
 
 _START = b"\x89PNG\r\n\x1a\n"
 
@@ -37,12 +35,6 @@ def seeds() -> list[bytes]:
     return out
 
 
-def knock(folder: Path, content: bytes) -> list[str]:
-    path = folder / "a.png"
-    path.write_bytes(content)
-    return list(lay_out([read_image_file(path)]).remarks)
-
-
 def mutate(content: bytes, longest: int, seed: int) -> bytes:
     """Change bytes, and three times in four let every chunk have the checksum of its content."""
     changed = atheris.Mutate(content, longest)
@@ -58,5 +50,8 @@ def mutate(content: bytes, longest: int, seed: int) -> bytes:
 
 
 DOOR = Door(
-    seeds, knock, mutate, (b"IHDR", b"IDAT", b"IEND", b"PLTE", b"tRNS", b"pHYs", b"iCCP", b"zTXt", b"eXIf", b"acTL")
+    seeds,
+    knock_with("a.png"),
+    mutate,
+    (b"IHDR", b"IDAT", b"IEND", b"PLTE", b"tRNS", b"pHYs", b"iCCP", b"zTXt", b"eXIf", b"acTL"),
 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tifffile
 
-from stepsmooth.files import lay_out, read_image_file
-
 from . import Door
+from .images import knock_with
 
 _GREY, _DEEP = np.arange(20, dtype=np.uint8).reshape(4, 5), np.arange(60, dtype=np.uint16).reshape(3, 4, 5)
 _KINDS: tuple[tuple[Any, dict[str, Any]], ...] = (
@@ -40,12 +38,9 @@ def seeds() -> list[bytes]:
     return out
 
 
-def knock(folder: Path, content: bytes) -> list[str]:
-    path = folder / "a.tif"
-    path.write_bytes(content)
-    return list(lay_out([read_image_file(path)]).remarks)
-
-
 DOOR = Door(
-    seeds, knock, words=(b"II*\0", b"MM\0*", b"ImageJ=1.11a\nimages=3\n", b"<OME", b'{"shape": [4, 5]}'), longest=1536
+    seeds,
+    knock_with("a.tif"),
+    words=(b"II*\0", b"MM\0*", b"ImageJ=1.11a\nimages=3\n", b"<OME", b'{"shape": [4, 5]}'),
+    longest=1536,
 )

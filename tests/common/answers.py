@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from stepsmooth.cli import app
@@ -25,6 +26,11 @@ class Answer:
     probabilities: np.ndarray
     corrected: np.ndarray | None = None
     said: list[str] = field(default_factory=list)
+
+
+def pairs(checks, doors):
+    """Return every check with every way in, named."""
+    return [pytest.param(c, d, id=f"{c.__name__.replace('_', ' ')} - {d}") for c in checks for d in doors]
 
 
 def asked(fit):

@@ -9,6 +9,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
+@pytest.fixture(scope="module")
+def expected():
+    """The answers of arrays, each computed once."""
+    return {}
+
+
 @pytest.fixture(autouse=True)
 def answer_alone(monkeypatch):
     """Let commands write their numbers and no report: figures of quality and pictures take seconds."""

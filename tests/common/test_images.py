@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from answers import RefusedError, alike
+from answers import RefusedError, alike, pairs
 from image_doors import ATOL, DOORS
 
 
@@ -210,16 +210,9 @@ CHECKS = [
     more_levels_than_voxels_are_refused,
     a_prior_that_the_solver_does_not_have_is_refused,
 ]
-PAIRS = [pytest.param(c, d, id=f"{c.__name__.replace('_', ' ')} - {d}") for c in CHECKS for d in DOORS]
 
 
-@pytest.fixture(scope="module")
-def expected():
-    """The answers of arrays, each computed once."""
-    return {}
-
-
-@pytest.mark.parametrize("check, door", PAIRS)
+@pytest.mark.parametrize("check, door", pairs(CHECKS, DOORS))
 def test_image(check, door, tmp_path, expected):
     def fit(image, **options):
         given = {name: np.asarray(value).tobytes() for name, value in options.items()}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from answers import RefusedError, alike
+from answers import RefusedError, alike, pairs
 from signal_doors import ATOL, DOORS
 
 RNG = np.random.default_rng(0)
@@ -165,16 +165,9 @@ CHECKS = [
     a_y_that_is_all_missing_is_refused,
     a_prior_that_the_solver_does_not_have_is_refused,
 ]
-PAIRS = [pytest.param(c, d, id=f"{c.__name__.replace('_', ' ')} - {d}") for c in CHECKS for d in DOORS]
 
 
-@pytest.fixture(scope="module")
-def expected():
-    """The answers of arrays, each computed once."""
-    return {}
-
-
-@pytest.mark.parametrize("check, door", PAIRS)
+@pytest.mark.parametrize("check, door", pairs(CHECKS, DOORS))
 def test_signal(check, door, tmp_path, expected):
     def fit(x, y, **options):
         kept, key = (x.copy(), y.copy()), (x.tobytes(), y.tobytes(), str(options))

@@ -96,7 +96,7 @@ class TensorSmoother:
         target = root * _transform(self._mass * image, modes, adjoint=True)
         return _transform(root * conjugate_gradients(apply, target, precondition), modes)
 
-    def _slow_modes(self, tau: float, root: Floats) -> "SlowModes":
+    def _slow_modes(self, tau: float, root: Floats) -> SlowModes:
         """Return the corner of modes that smoothing lets through, the factored equations within it, and their ridge.
 
         Beyond that corner the equations are nearly the identity: solving the corner exactly makes the iteration short.

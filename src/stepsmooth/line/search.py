@@ -99,9 +99,9 @@ def climb(
     tol: float = 0.05,
     search_tau: bool = True,
     floor: float = -np.inf,
-    few: int = 1,
+    min_iter: int = 2,
 ) -> Solution:
-    """Return the best point of an EM run of more than a few steps, given up if after one it is below the floor."""
+    """Return the best point of an EM run, which is given up if after a step it is still below the floor."""
     best: Solution | None = None
     last = -np.inf
     history: list[float] = []
@@ -111,7 +111,7 @@ def climb(
         history.append(found.loglik)
         if best is None or found.loglik > best.loglik:
             best = Solution(theta, found, prior)
-        if iteration > few and found.loglik - last < tol:
+        if iteration >= min_iter and found.loglik - last < tol:
             settled = True
             break
         if iteration > 0 and found.loglik < floor:
@@ -144,13 +144,13 @@ def search(
 ) -> list[Solution]:
     """Return solutions for one prior, the best first."""
     sizes = [b for b in BLOCKS if b == 1 or len(signal) // b >= FEWEST_BLOCKS] if prior == "markov" else [1]
+    # Where points are few, each counts; where they are many, a glance at each start is enough.
+    width = SEARCH if len(signal) <= N_COMPARE else GLANCE
     candidates: list[Theta] = []
     for size in sizes:
         coarse = signal if size == 1 else signal.blocks(size)
         window = middle(coarse, N_FOLLOW)
         follow = N_FOLLOWED if len(sizes) == 1 or size > 1 else N_FINISHED
-        # Where points are few, each counts; where they are many, a glance at each start is enough.
-        width = SEARCH if len(signal) <= N_COMPARE else GLANCE
         for solution in _followed(window, n_levels, prior, structure, known, follow, width):
             transition = None if prior != "markov" else _finer(solution.theta, size)
             theta = _rescaled(solution.theta, window, coarse)
@@ -237,7 +237,7 @@ def lengthened(signal: Signal, short: Signal, solution: Solution, structure: Str
         return solution
     theta = replace(_rescaled(solution.theta, short, signal), start=None)
     # Its parameters were fitted to thousands of points: what the rest adds is settled by a few steps.
-    return climb(signal, theta, solution.prior, structure, max_iter=10, tol=SETTLED * len(signal), few=0)
+    return climb(signal, theta, solution.prior, structure, max_iter=10, tol=SETTLED * len(signal), min_iter=1)
 
 
 def middle(signal: Signal, most: int) -> Signal:
