@@ -65,43 +65,6 @@ def run(
     return Fresh(**json.loads(child.stdout.splitlines()[-1]))
 
 
-def current_mb() -> float | None:
-    """Resident memory now, where the system tells."""
-    return _status("VmRSS")
-
-
-def peak_mb() -> float:
-    """Largest resident memory of this process.
-
-    On Linux `ru_maxrss` of a child begins at its parent's size at the fork; VmHWM begins at zero.
-    """
-    peak = _status("VmHWM")
-    if peak is not None:
-        return peak
-    import resource
-
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def forget_peak() -> bool:
-    """Let the peak begin again at the present size; False where the system does not allow it."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _status(key: str) -> float | None:
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith(key + ":"):
-                return int(line.split()[1]) / 1024
-    return None
-
-
 def measure(request: Mapping[str, Any]) -> Fresh:
     """Do in this process what `run` asks of the child."""
     start = time.perf_counter()
@@ -114,12 +77,17 @@ def measure(request: Mapping[str, Any]) -> Fresh:
     warm()
     warmed = time.perf_counter()
     work = case(**request["arguments"])
-    before = current_mb() if forget_peak() else None
-    before = peak_mb() if before is None else before
-    begun = time.perf_counter()
-    work()
-    ended = time.perf_counter()
-    return Fresh(imported - start, warmed - warm_start, ended - begun, peak_mb() - before)
+    seconds: list[float] = []
+
+    def timed() -> None:
+        begun = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - begun)
+
+    from stepsmooth.experiments.resident import peak_of
+
+    peak = peak_of(timed)
+    return Fresh(imported - start, warmed - warm_start, seconds[0], float("nan") if peak is None else peak)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def run(runner: Runner) -> Outcome:
             "skin, GM = glial, WM = connective tissue). The cap is what one gets who knows field and levels; a wrong "
             "field may split equal intensities by place and pass it. `distinct` is the share of right labels among "
             "classes that can be told apart; it chooses the settings.",
-            "Peak memory is beyond imports and data; blank where a fit needs less than its imports did.",
+            "Peak memory is what one fit adds to imports and data, in a process of its own.",
             "N4 sees T1w alone, as in the paper. Seconds: of one fit in one thread, other fits beside it.",
         ],
     )

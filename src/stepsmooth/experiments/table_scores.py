@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from stepsmooth.experiments.heads import HeadCase
 from stepsmooth.experiments.outcome import Row
+from stepsmooth.experiments.resident import peak_of
 from stepsmooth.experiments.running import attempt, mean_of, number, where
 from stepsmooth.experiments.table_methods import METHODS, Answer, Method, Setting, words
 
@@ -125,31 +126,18 @@ def summarise(chosen: list[Row]) -> list[Row]:
 def peak_memory(case: HeadCase, name: str, setting: Setting) -> float | None:
     """Return the megabytes that a fit needs at its peak beyond imports and data, in a process of its own.
 
-    None where the system does not tell (Windows), where the method fails, and below a megabyte.
+    None where the system does not tell, and where the method fails.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         return alone.submit(_peak, case, name, setting).result()
 
 
 def _peak(case: HeadCase, name: str, setting: Setting) -> float | None:
-    try:
-        import resource
-        import sys
-    except ImportError:
-        return None
     method = method_named(name)
     tiny = HeadCase(case.classes, case.sequences, step=6)
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes here
-
-    def highest() -> float:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
     try:
         method.fit(tiny.scan(), setting)  # what it imports and compiles is not counted
         scan = case.scan()
-        before = highest()
-        method.fit(scan, setting)
+        return peak_of(lambda: method.fit(scan, setting))
     except Exception:  # the score of the same fit says why
         return None
-    needed = highest() - before
-    return needed if needed >= 1.0 else None  # less than what the imports had taken and given back
