@@ -13,6 +13,7 @@ from rich.console import Console
 
 from . import machine
 from .harness import Settings, same_threads
+from .page import page, records_in
 from .tables import Record, Result, show, show_claims, write
 
 # Run only when named: they take longer than the others together.
@@ -23,11 +24,13 @@ LONG = (
     "joint_scale",
     "ion_channel",
     "volumes",
+    "volume_scale",
     "quality",
     "paper_table",
 )
 # In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
 NAMES = (
+    "startup",
     "smoothers",
     "altmin_scale",
     "kmeans",
@@ -57,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--case", action="append", default=[], help="of volumes, joint_*: run this case (repeatable)")
     out.add_argument("--method", action="append", default=[], help="of volumes: run methods whose name contains this")
     out.add_argument("--list", action="store_true", help="name the benchmarks and stop")
+    out.add_argument("--page", type=Path, help="write this page from the records kept in the folder, and stop")
     return out
 
 
@@ -88,6 +92,11 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         for name in NAMES:
             console.print(f"{name:16s} {title_of(name)}", markup=False, highlight=False)
+        return 0
+    if given.page:
+        records = records_in(given.out, NAMES)
+        given.page.write_text(page(records))
+        console.print(f"{given.page}: {len(records)} benchmarks", highlight=False)
         return 0
     unknown = [n for n in given.names if n not in NAMES]
     if unknown:

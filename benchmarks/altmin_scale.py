@@ -14,6 +14,7 @@ from typing import Any
 
 from . import fresh
 from .harness import SEED, Row, Settings, attempt, best_of, find, growth_exponent
+from .limit import beside_limit, speed_note
 from .tables import Claim, Result
 
 TAU = {"min": 1e-4, "spline": 1e-8}
@@ -42,7 +43,7 @@ def timed(n: int, kernel: str, settings: Settings) -> Row:
     model = timing.last
     truth = make_sine_steps(n, 3, 3, noise_variance=0.05, random_state=SEED + 2).labels
     apart = fresh.run(CASE, {"n": n, "kernel": kernel}, small=small(kernel), threads=settings.threads)
-    return {
+    row: Row = {
         **timing.columns(),
         "iterations": model.n_iter_,
         "converged": model.converged_,
@@ -51,6 +52,7 @@ def timed(n: int, kernel: str, settings: Settings) -> Row:
         "peak_mb": apart.peak_mb,
         "bytes_per_point": apart.peak_mb * 2**20 / n,
     }
+    return beside_limit(row, 32.0 * n, settings.threads)  # points and observations in, f and labels out
 
 
 def small(kernel: str) -> Row:
@@ -108,10 +110,12 @@ def run(settings: Settings) -> Result:
         "converged",
         "ns_per_point",
         "exponent",
+        "limit_s",
+        "times_limit",
         "accuracy",
         "peak_mb",
         "bytes_per_point",
         "import_s",
         "first_call_s",
     )
-    return Result(rows, claims, columns=columns)
+    return Result(rows, claims, [speed_note(settings.threads)], columns)

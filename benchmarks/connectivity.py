@@ -8,6 +8,7 @@ import numpy as np
 
 from . import fresh
 from .harness import SEED, Row, Settings, attempt, best_of, find, quotient
+from .limit import beside_limit, speed_note
 from .tables import Claim, Result
 
 OURS, MLPACK, SCIPY = "stepsmooth", "mlpack", "scipy, all pairs"
@@ -86,7 +87,20 @@ def run(settings: Settings) -> Result:
     return Result(
         rows,
         claims(rows, sizes[-1]),
-        columns=("kind", "d", "n", "method", "seconds", "ratio", "length_excess", "peak_mb", "mb_per_million"),
+        [speed_note(settings.threads)],
+        (
+            "kind",
+            "d",
+            "n",
+            "method",
+            "seconds",
+            "ratio",
+            "limit_s",
+            "times_limit",
+            "length_excess",
+            "peak_mb",
+            "mb_per_million",
+        ),
     )
 
 
@@ -105,7 +119,8 @@ def measured(
             import_name="stepsmooth.topology",
         ).peak_mb
         length = float(np.sum(timing.last))
-        return {**timing.columns(), "length": length, "peak_mb": peak, "mb_per_million": peak / n * 1e6}
+        row: Row = {**timing.columns(), "length": length, "peak_mb": peak, "mb_per_million": peak / n * 1e6}
+        return beside_limit(row, (8.0 * d + 24.0) * n, s.threads)  # the points in; edges and their lengths out
 
     return attempt({"kind": kind, "d": d, "n": n, "method": name}, measure)
 

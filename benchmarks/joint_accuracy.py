@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stepsmooth.datasets import StepSignal
 
 JOINT, ALTMIN, HMM, ORACLE = "stepsmooth, joint", "stepsmooth, AltMin", "hidden Markov model", "Bayes oracle"
+CUTS = "change points (ruptures) + k-means"
 MANY = "AltMin, many starts, equal CPU"
 PAPER = ((2, 1.0), (2, 2.0), (3, 2.0), (3, 3.0))
 QUICK = 400  # the most points of a quick run
@@ -144,6 +145,7 @@ def methods(cell: Cell) -> dict[str, LabelsOf]:
     }
     if cell.switching is not None:
         out[HMM] = lambda d: peers.hmm_levels(d.x, d.y, cell.n_levels)
+        out[CUTS] = lambda d: peers.changepoint_levels(d.x, d.y, cell.n_levels)
     return out
 
 

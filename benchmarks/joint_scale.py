@@ -16,6 +16,7 @@ import numpy as np
 
 from . import fresh
 from .harness import SEED, Row, Settings, attempt, best_of, find, growth_exponent, quotient, same_threads
+from .limit import beside_limit, speed_note
 from .tables import Claim, Result
 
 if TYPE_CHECKING:
@@ -56,13 +57,14 @@ def timed(n: int, method: str, settings: Settings) -> Row:
     timing = best_of(lambda _: fit(), repeat=min(settings.repeat, REPEAT), budget=BUDGET, warm=n < MILLION)
     truth = signal(n).labels
     apart = fresh.run(CASE, {"n": n, "method": method}, small={"n": SMALL, "method": method}, threads=THREADS)
-    return {
+    row: Row = {
         **timing.columns(),
         "accuracy": label_accuracy(truth, timing.last),
         "in_order": ordered_accuracy(truth, timing.last),
         "peak_mb": apart.peak_mb,
         "bytes_per_point": apart.peak_mb * 2**20 / n,
     }
+    return beside_limit(row, 56.0 * n, THREADS)  # points and observations in; f, labels and three probabilities out
 
 
 def oracle(n: int) -> Row:
@@ -114,12 +116,13 @@ def notes_of(rows: list[Row], sizes: tuple[int, ...]) -> list[str]:
     n = sizes[-1]
     ratios = {name: find(rows, "ratio", n=n, method=name) for name in (HMM, HMM_ONE)}
     words = [f"{name} {np.nan if r is None else r:.2g} times" for name, r in ratios.items()]
-    return [f"n={n:,}: {' and '.join(words)} the seconds of the joint solver. {THREADS} threads for all."]
+    said = f"n={n:,}: {' and '.join(words)} the seconds of the joint solver. {THREADS} threads for all."
+    return [said, speed_note(THREADS)]
 
 
 def columns() -> tuple[str, ...]:
     """Name what is printed."""
     return (
-        "n", "method", "seconds", "ratio", "exponent", "accuracy", "in_order", "peak_mb", "bytes_per_point", "median_s",
-        "first_call_s", "best_of",
+        "n", "method", "seconds", "ratio", "exponent", "limit_s", "times_limit", "accuracy", "in_order", "peak_mb",
+        "bytes_per_point", "median_s", "first_call_s", "best_of",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .harness import SEED, Row, Settings, find
-from .joint_accuracy import ALTMIN, HMM, JOINT, ORACLE, altmin
+from .joint_accuracy import ALTMIN, CUTS, HMM, JOINT, ORACLE, altmin
 from .labels import BOTH, COLUMNS, Answer, LabelsOf, asked_for, minus, paired, score, score_all, summary
 from .tables import Claim, Result
 
@@ -79,6 +79,8 @@ def methods(data: StepSignal) -> dict[str, LabelsOf]:
     out: dict[str, LabelsOf] = {
         JOINT: lambda d: Answer.of(StepSmooth(m).fit(d.X, d.y)),
         HMM: lambda d: peers.hmm_levels(samples, d.y, m),
+        CUTS: lambda d: peers.changepoint_levels(samples, d.y, m),
+        f"{CUTS}, local lines off": lambda d: peers.changepoint_levels(samples, d.y, m, trend="local"),
         ALTMIN: partial(altmin, m),
         TRUTH: started_at_truth,
         ORACLE: lambda d: bayes_oracle(d.y, d.smooth, d.levels, d.noise_variance, transition_matrix=chain_of(d)),

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from .harness import SEED, Row, Settings, attempt, best_of, find, quotient
+from .limit import beside_limit, speed_note
 from .tables import Claim, Result
 
 OURS, CKWRAP, SKLEARN = "stepsmooth", "ckwrap", "sklearn KMeans"
@@ -68,7 +69,7 @@ def run(settings: Settings) -> Result:
                 row["excess_cost"] = None if lowest is None else quotient(find([row], "cost"), lowest)
                 if isinstance(row["excess_cost"], float):
                     row["excess_cost"] -= 1.0
-            rows += block
+            rows += [beside_limit(row, 16.0 * n, settings.threads) for row in block]  # values in, labels out
     excess = [find([r], "excess_cost") for r in rows if r["method"] != OURS]
     ratios = {m: [find([r], "ratio") for r in rows if r["method"] == m] for m in (CKWRAP, SKLEARN)}
     claims = [
@@ -77,7 +78,10 @@ def run(settings: Settings) -> Result:
         Claim("ckwrap / ours, seconds, least over sizes", least(ratios[CKWRAP]), 1.0),
         Claim("sklearn KMeans / ours, seconds, least over sizes", least(ratios[SKLEARN]), 1.0),
     ]
-    return Result(rows, claims, columns=("n", "levels", "method", "seconds", "ratio", "excess_cost", "first_call_s"))
+    columns = (
+        "n", "levels", "method", "seconds", "ratio", "limit_s", "times_limit", "excess_cost", "first_call_s",
+    )  # fmt: skip
+    return Result(rows, claims, [speed_note(settings.threads)], columns)
 
 
 def least(values: list[float | None]) -> float | None:

@@ -17,6 +17,7 @@ PACKAGES = (
     "csaps",
     "ckwrap",
     "hmmlearn",
+    "ruptures",
     "SimpleITK",
     "lapgm",
     "nibabel",

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .harness import SEED, Row, Settings, attempt, best_of, find, quotient
+from .limit import beside_limit, speed_note
 from .tables import Claim, Result
 
 Solve = Callable[[float], np.ndarray]
@@ -125,7 +126,7 @@ def at_size(n: int, order: int, settings: Settings) -> list[Row]:
     for row in rows:
         row["ratio"] = quotient(find([row], "seconds"), ours)
         row["gram_s"] = gram if row["method"] in (CHOLESKY, RIDGE) else None  # not part of `seconds`
-    return rows
+    return [beside_limit(row, 24.0 * n, settings.threads) for row in rows]  # points and residual in, f out
 
 
 def run(settings: Settings) -> Result:
@@ -151,6 +152,8 @@ def run(settings: Settings) -> Result:
         "method",
         "seconds",
         "ratio",
+        "limit_s",
+        "times_limit",
         "first_call_s",
         "best_of",
         "threads",
@@ -160,6 +163,7 @@ def run(settings: Settings) -> Result:
     )
     notes = [
         "max_difference: from ours at the same tau. from_bins: from a dense spline on 1,000 bin means, "
-        "which approximates the same smooth part: where it is large, that method has lost digits."
+        "which approximates the same smooth part: where it is large, that method has lost digits.",
+        speed_note(settings.threads),
     ]
     return Result(rows, claims, notes, columns)

@@ -28,6 +28,8 @@ COLUMNS = (
     "loss",
     "seconds",
     "times_n4",
+    "limit_s",
+    "times_limit",
     "peak_mb",
 )
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import fresh
 from .harness import Row, Settings, attempt, find
+from .limit import beside_limit, speed_note
 from .tables import Result
 from .volume_cases import CASES, OURS, Case, Task
 from .volume_data import source
@@ -78,6 +79,8 @@ def dataset(case: Case, number: int, settings: Settings) -> dict[str, Row]:
         rival, spent = rows.get(f"{N4} + kmeans raw", {}).get("field_seconds"), row.get("seconds")
         if name.startswith(OURS) and isinstance(rival, float) and isinstance(spent, float):
             row["times_n4"] = rival / spent  # how many times longer N4 takes for its field alone
+        if isinstance(spent, float):  # the image in; field, labels and the mask's byte out
+            row |= beside_limit(row, 4.0 * task.scan.image.size + 7.0 * task.scan.mask.size, settings.threads)
         ceiling = rows.get(BAYES, {}).get("accuracy")
         if isinstance(ceiling, float) and isinstance(own, float):
             row["bayes_gap"] = own - ceiling
@@ -153,4 +156,4 @@ def run(settings: Settings) -> Result:
                         row["peak_mb"] = peak
         if not settings.quick:
             claims += case.claims(partial(find, rows), lambda method: wanted(method, settings))
-    return Result(rows, claims, [f"Images of {source(settings.quick)}."], COLUMNS)
+    return Result(rows, claims, [f"Images of {source(settings.quick)}.", speed_note(settings.threads)], COLUMNS)

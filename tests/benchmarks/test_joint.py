@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.harness import SEED, Settings
-from benchmarks.joint_accuracy import ALTMIN, HMM, JOINT, MANY, ORACLE, Cell
+from benchmarks.joint_accuracy import ALTMIN, CUTS, HMM, JOINT, MANY, ORACLE, Cell
 
 from benchmarks import ion_channel, joint_accuracy, joint_count, joint_scale, joint_segments
 
@@ -57,12 +57,12 @@ def test_a_run_scores_labels_levels_and_probabilities(monkeypatch):
     assert all(claim.value is not None for claim in result.claims)
 
 
-def test_labels_that_last_are_also_given_to_a_hidden_markov_model(monkeypatch):
+def test_labels_that_last_are_also_given_to_a_hidden_markov_model_and_to_change_points(monkeypatch):
     cell = Cell(60, 2, 1.0, 0.05, switching=0.1, accuracy=0.99)
     monkeypatch.setattr(joint_accuracy, "CELLS", (cell,))
     for number in range(3):
         assert len(np.unique(joint_accuracy.dataset(cell, number).labels)) == 2
-    assert set(joint_accuracy.methods(cell)) == {JOINT, ALTMIN, ORACLE, HMM}
+    assert set(joint_accuracy.methods(cell)) == {JOINT, ALTMIN, ORACLE, HMM, CUTS}
 
 
 def test_altmin_gets_as_many_starts_as_the_time_allows(monkeypatch):
@@ -96,7 +96,8 @@ def test_segments_have_every_level_and_claims_for_each_wave(monkeypatch):
     result = joint_segments.run(TWO)
     rows = [row for row in result.rows if row["cell"] == "segments, wave 0.25"]
     assert {row["method"] for row in rows} == {
-        JOINT, HMM, ALTMIN, ORACLE, joint_segments.TRUTH, *joint_segments.DETRENDED.values(),
+        JOINT, HMM, ALTMIN, ORACLE, joint_segments.TRUTH, *joint_segments.DETRENDED.values(), CUTS,
+        f"{CUTS}, local lines off",
     }  # fmt: skip
     assert not any("error" in row for row in result.rows)
     known = {row["method"]: row["in_order"] for row in rows}

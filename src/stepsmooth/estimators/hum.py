@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import next_fast_len
-from scipy.signal.windows import hann
 
 from stepsmooth.estimators.recording import median_step
 from stepsmooth.model.arrays import Floats, Ints
@@ -58,7 +57,7 @@ def strongest_line(x: Floats, values: Floats) -> Line | None:
     n = int(places[-1]) + 1
     filled = np.zeros((n, values.shape[1]))
     filled[places] = values - values.mean(axis=0)
-    taper = hann(n)[:, None]  # else the drift would leak into all frequencies
+    taper = np.hanning(n)[:, None]  # else the drift would leak into all frequencies
     # Four times as many frequencies as samples: a line between two Fourier frequencies is not split.
     size = next_fast_len(4 * n)
     power = np.sum(np.abs(np.fft.rfft(filled * taper, size, axis=0)) ** 2, axis=1)

@@ -7,6 +7,7 @@ called for.
 """
 
 from .altmin import csaps_altmin
+from .changepoints import changepoint_levels
 from .decomposition import PeerDecomposition, channels, in_our_gauge
 from .detrend import detrend_kmeans, find_trend, trend_local, trend_polynomial
 from .grid_altmin import grid_csaps, grid_csaps_altmin
@@ -22,6 +23,7 @@ from .volumes import cluster_volume, voxels
 
 __all__ = [
     "PeerDecomposition",
+    "changepoint_levels",
     "channels",
     "cluster_volume",
     "csaps_altmin",
