@@ -18,6 +18,8 @@ from stepsmooth.model.arrays import Floats, Ints
 # The proportions of the classes are estimated on about so many voxels.
 N_VOXELS = 30_000
 N_STEPS = 6
+# Of voxels that classes describe well, fewer than this share look like outliers.
+UNEXPLAINED = 3.0 * OUTLIERS
 PIECE = 1 << 18
 # Classes so many nats behind do not show in single precision.
 FAR = 18.0
@@ -118,8 +120,9 @@ def voxel_classes(
     """Return the classes of single voxels and their components: levels of pure blocks, proportions of all voxels.
 
     A mixture fitted to all voxels would widen the classes between which there is partial volume, and move the borders.
-    The spread of a voxel is that of its block's mean and that within its block. Where two classes share a level,
-    another may have gone without: `regrouping` looks for it among the voxels.
+    The spread of a voxel is that of its block's mean and that within its block. Where two classes share a level, or
+    voxels are left over that no class explains, a class may have gone without: `regrouping` looks for it among the
+    voxels.
     """
     inside = sample_of(blocks, joint.field)
     q, _ = posterior(inside.Y, inside.gain, inside.shift, inside.weights, joint.classes)
@@ -132,10 +135,18 @@ def voxel_classes(
     for _ in range(N_STEPS):
         share = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).mass
         classes = replace(classes, proportions=np.maximum(share, 1e-12 * share.sum()) / share.sum())
-    if regrouping and crowded(classes):
+    components = with_partial_volume(sample, classes)
+    if regrouping and (crowded(classes) or _unexplained(sample, classes, components) > UNEXPLAINED):
         classes = regroup(sample, classes)
-        return classes, Components.pure(classes)
-    return classes, with_partial_volume(sample, classes)
+        components = Components.pure(classes)
+    return classes, components
+
+
+def _unexplained(sample: Sample, classes: Classes, components: Components) -> float:
+    """Return the share of the voxels that no class explains, pure or mixed."""
+    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
+    explained = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, every).mass.sum()
+    return 1.0 - float(explained / sample.weights.sum())
 
 
 def label_voxels(volume: Volume, f: Floats32, multiplicative: bool, emission: Emission) -> tuple[Labels, Floats32]:

@@ -1,0 +1,32 @@
+"""A class that no pure block shows is found among the voxels, if no other class explains them."""
+
+import numpy as np
+import pytest
+
+from stepsmooth.grid.blocks import pure_blocks
+from stepsmooth.grid.closing import field_on_grid, voxel_classes
+from stepsmooth.grid.field import Field
+from stepsmooth.grid.joint import JointFit
+from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.volume import Volume
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_voxels_that_no_class_explains_get_one(seed):
+    # Two tissues, and between them lines of one voxel that are darker than both.
+    rng = np.random.default_rng(seed)
+    image = np.where(np.add.outer(np.arange(80) // 20, np.arange(80) // 20) % 2 == 0, 0.7, 1.0)
+    image[:, 9::10] = 0.3
+    volume = Volume(
+        (image + 0.03 * rng.normal(size=image.shape)).astype(np.float32)[None, None, :, :, None], (1.0,) * 3
+    )
+    blocks = pure_blocks(volume)
+    # Pure blocks know of two tissues, so that the third class lies between them.
+    found = Classes(np.array([[0.7], [0.85], [1.0]]), np.full((3, 1), 2.5e-4), np.array([0.49, 0.02, 0.49]), 1.0)
+    field = Field.absent(multiplicative=True)
+    joint = JointFit(field, found, 0.0, 0.0, 1, True)
+    smooth = field_on_grid(field, volume.coordinates())
+    classes, _ = voxel_classes(volume, smooth, joint, blocks)
+    np.testing.assert_allclose(classes.levels.ravel(), [0.3, 0.7, 1.0], atol=0.01)
+    kept, _ = voxel_classes(volume, smooth, joint, blocks, regrouping=False)
+    np.testing.assert_array_equal(kept.levels, found.levels)
