@@ -119,3 +119,84 @@ def test_a_far_neighbour_weighs_less():
 def test_labels_without_order_have_no_strength():
     labels = np.random.default_rng(0).integers(3, size=(1, 30, 30, 10)).astype(np.int16)
     assert estimate_strength(labels, Neighbours.of((30, 30, 10), (1.0, 1.0, 1.0)), 3) <= 0.5
+
+
+def test_the_weights_of_neighbours_fall_with_the_sixth_power_of_their_distance():
+    found = Neighbours.of((4, 5, 1), (1.0, 2.0, 7.0))
+    offsets = [(i, j, 0) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
+    assert found.offsets.tolist() == [list(o) for o in offsets]
+    raw = np.array([(i**2 + 4.0 * j**2) ** -3.0 for i, j, _ in offsets])
+    np.testing.assert_allclose(found.weights, raw / raw.sum())
+    assert found.steps((2, 6, 7, 3)).tolist() == [21 * i + 3 * j for i, j, _ in offsets]
+    assert len(Neighbours.of((3, 3, 3), (1.0, 1.0, 1.0)).offsets) == 26
+    alone = Neighbours.of((1, 1, 1), (1.0, 1.0, 1.0))
+    assert (alone.offsets.shape, alone.weights.size) == ((0, 3), 0)
+
+
+def test_slabs_of_six_planes_stand_for_a_large_volume():
+    labels = np.zeros((1, 100, 100, 60), dtype=np.int16)
+    labels[:, :, :, 50:] = -1  # half a million voxels: twice as many as are looked at
+    first, inner = some_planes(labels)
+    within = (np.arange(100) + 6) % 12
+    np.testing.assert_array_equal(first, within < 6)
+    np.testing.assert_array_equal(inner, (within > 0) & (within < 5))
+    for planes in some_planes(labels[:, :50]):  # a quarter of a million is few enough
+        assert planes.shape == (50,)
+        assert planes.all()
+
+
+def plain_strength(labels, neighbours, n_levels, planes):
+    """The pseudo-likelihood of every voxel that is asked, at every strength."""
+    strengths = np.arange(0.0, 12.5, 0.5)
+    total = np.zeros(len(strengths))
+    _, nx, ny, nz = labels.shape
+    for t, x, y, z in np.ndindex(labels.shape):
+        asked = planes[x] and y % 2 == x % 2 and (nz == 1 or z % 2 == 0)
+        if not asked or labels[t, x, y, z] < 0:
+            continue
+        share = np.zeros(n_levels)
+        for offset, weight in zip(neighbours.offsets, neighbours.weights):
+            there = tuple(np.add((x, y, z), offset))
+            if all(0 <= i < n for i, n in zip(there, (nx, ny, nz))) and labels[(t, *there)] >= 0:
+                share[labels[(t, *there)]] += weight
+        logits = np.outer(strengths, share)
+        total += logits[:, labels[t, x, y, z]] - np.log(np.exp(logits).sum(axis=1))
+    return strengths[np.argmax(total)]
+
+
+@pytest.mark.parametrize("nz", [1, 6])
+@pytest.mark.parametrize("flips", [0.0, 0.05, 0.2, 0.4])
+def test_the_strength_maximises_the_pseudo_likelihood(nz, flips):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.repeat(rng.integers(3, size=(2, 4, 4, nz)), 3, axis=1), 3, axis=2)
+    labels = np.where(rng.uniform(size=labels.shape) < flips, rng.integers(3, size=labels.shape), labels)
+    labels[rng.uniform(size=labels.shape) < 0.05] = -1
+    neighbours = Neighbours.of(labels.shape[1:], (1.0, 1.0, 1.5))
+    for planes in (np.ones(12, dtype=bool), np.arange(12) % 3 > 0):
+        found = estimate_strength(labels.astype(np.int16), neighbours, 3, planes)
+        assert found == plain_strength(labels, neighbours, 3, planes)
+    whole = estimate_strength(labels.astype(np.int16), neighbours, 3)
+    assert whole == plain_strength(labels, neighbours, 3, np.ones(12, dtype=bool))
+
+
+def test_labels_that_never_change_have_the_greatest_strength():
+    labels = np.zeros((1, 8, 8, 4), dtype=np.int16)
+    assert estimate_strength(labels, Neighbours.of((8, 8, 4), (1.0, 1.0, 1.0)), 2) == 12.0
+
+
+def test_labels_are_swept_a_little_more_cautiously_than_they_show(scene):
+    volume, f, emission, _ = scene
+    start, margin = label_voxels(volume, f, True, emission)
+    neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0))
+    labels, strength = potts_labels(volume, f, True, emission, start, margin, neighbours)
+    rough, _ = swept(volume, f, True, emission, start, margin, neighbours, 5.0)
+    assert strength == pytest.approx(0.8 * estimate_strength(rough, neighbours, 3))
+    again = swept(volume, f, True, emission, start, margin, neighbours, strength, sweeps=6)
+    np.testing.assert_array_equal(labels, again[0])
+    given, same = potts_labels(volume, f, True, emission, start, margin, neighbours, 2.5)
+    assert same == 2.5
+    np.testing.assert_array_equal(given, swept(volume, f, True, emission, start, margin, neighbours, 2.5, sweeps=6)[0])
+    assert np.all(labels[start < 0] == -1)
+    assert swept(volume, f, True, emission, start, margin, neighbours, 0.0) == (start, 0)
+    alone = Neighbours.of((1, 1, 1), (1.0, 1.0, 1.0))
+    assert swept(volume, f, True, emission, start, margin, alone, 5.0) == (start, 0)

@@ -247,7 +247,11 @@ def _moments(
                                 # Welford: a mean and a sum of squares that lose no digits.
                                 step = values[c, frame, x, y, z] - means[at, c]
                                 means[at, c] += step * w / mass[at]
-                                spread[at, c] += step * (values[c, frame, x, y, z] - means[at, c])
+                                spread[at, c] += w * step * (values[c, frame, x, y, z] - means[at, c])
+                if weighted and mass[at] > 0.0:
+                    # As if the weights were one on average: so the spread is that of as many voxels.
+                    for c in range(p):
+                        spread[at, c] *= counts[at] / mass[at]
 
 
 def _blocks(

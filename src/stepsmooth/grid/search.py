@@ -23,7 +23,7 @@ KNOTS = (90.0, 60.0, 40.0, 28.0, 20.0, 14.0)
 # A finer field is not tried once so many in a row were not clearly better; of the large ones, one.
 PATIENCE = 2
 # Start and stiffness are searched on at most about so many blocks.
-N_SEARCHED = 40_000
+N_SEARCHED = 10_000
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,9 @@ def fit_at(
     fine = stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
     starts: list[tuple[Field, Classes | None]] = []
     if task.start == "differences" or (task.start == "auto" and not fine):
-        starts.append((field_from_differences(blocks, flat, pairs), None))
+        # Classes are looked for once without a field and once with: later fields start with what was found.
+        found = None if stiffer is None or not stiffer.field.theta.size else stiffer.classes
+        starts.append((field_from_differences(blocks, flat, pairs), found))
     if task.start == "kmeans":
         starts.append((flat, None))
     if task.start == "auto" and stiffer is not None:

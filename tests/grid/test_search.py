@@ -1,0 +1,84 @@
+"""The search: what a task fixes beforehand stays fixed, and of several starts the likeliest is taken."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stepsmooth.grid import search as module
+from stepsmooth.grid.blocks import merge_blocks, pure_blocks
+from stepsmooth.grid.search import Search, fit_at, refit, search
+
+
+@pytest.fixture(scope="module")
+def scene(patches, volume_of):
+    volume = volume_of(patches(shape=(60, 56), levels=(1.0, 2.0), noise=0.03, strength=0.3)[0])
+    return volume, pure_blocks(volume)
+
+
+def test_a_given_tau_is_the_penalty_a_block(scene):
+    _, blocks = scene
+    task = Search(2, True, tau=0.01)
+    fit = fit_at(blocks, task, 30.0, None)
+    assert fit.field.penalty == pytest.approx(0.01 * len(blocks))
+    merged = replace(blocks, merged=2.5)
+    assert refit(merged, fit.field, fit.classes, task).field.penalty == pytest.approx(0.025 * len(blocks))
+    assert fit_at(blocks, Search(2, True), 30.0, None).field.penalty != pytest.approx(0.01 * len(blocks))
+
+
+def test_known_levels_keep_their_ratios(scene):
+    _, blocks = scene
+    for knots in (np.inf, 30.0):
+        fit = fit_at(blocks, Search(2, True, known=np.array([[10.0], [20.0]])), knots, None)
+        assert fit.classes.levels[1, 0] / fit.classes.levels[0, 0] == pytest.approx(2.0)
+
+
+def test_infinite_knots_are_no_field(scene):
+    _, blocks = scene
+    fit = fit_at(blocks, Search(2, False), np.inf, None)
+    assert fit.field.basis is None
+    assert not fit.field.multiplicative
+    assert fit.classes.count == 2
+
+
+def test_the_likeliest_of_the_starts_that_a_task_allows_is_taken(scene, monkeypatch):
+    _, blocks = scene
+    evidence = []
+
+    def noting(*given):
+        fit = original(*given)
+        evidence.append(fit.evidence)
+        return fit
+
+    original = module.refit
+    stiffer = fit_at(blocks, Search(2, True), 60.0, None)
+    monkeypatch.setattr(module, "refit", noting)
+    for start, given, starts in [
+        ("auto", stiffer, 2),
+        ("auto", None, 1),
+        ("kmeans", stiffer, 1),
+        ("differences", stiffer, 1),
+    ]:
+        evidence.clear()
+        fit = fit_at(blocks, Search(2, True, start=start), 30.0, given)
+        assert len(evidence) == starts
+        assert fit.evidence == max(evidence)
+    monkeypatch.setattr(module, "MANY_COEFFICIENTS", 0)  # a fine field starts from the stiffer one alone
+    evidence.clear()
+    fit_at(blocks, Search(2, True), 30.0, stiffer)
+    assert len(evidence) == 1
+
+
+def test_given_knots_need_no_selection_and_are_settled_on_all_blocks(scene, monkeypatch):
+    volume, blocks = scene
+    task = Search(2, True, knots=30.0)
+    fit, selection = search(volume, blocks, task)
+    assert selection == {}
+    np.testing.assert_allclose(fit.field.theta, fit_at(blocks, task, 30.0, None).field.theta)
+    monkeypatch.setattr(module, "N_SEARCHED", len(blocks) // 4)
+    few = merge_blocks(blocks, len(blocks) // 4)
+    assert len(few) < len(blocks)
+    merged, _ = search(volume, blocks, task)
+    assert np.std(merged.field.at(blocks) - fit.field.at(blocks)) < 0.01
+    np.testing.assert_allclose(merged.classes.levels, fit.classes.levels, rtol=0.02)
+    np.testing.assert_allclose(merged.classes.variances, fit.classes.variances, rtol=0.1)
