@@ -82,6 +82,13 @@ def test_the_order_of_the_rows_changes_nothing(case, min_dwell):
         assert_allclose(other[name], one[name], rtol=1e-12, atol=1e-12)
 
 
+def test_labels_that_are_equally_probable_at_one_x_do_not_depend_on_the_order_of_the_rows():
+    labels = np.array([1, 2, 0, 1, 2, 0])
+    orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [1, 2, 0, 5, 3, 4]]
+    found = [events(answered(labels[order])[0], np.zeros(6), np.zeros(6)) for order in orders]
+    assert [list(one["label"]) for one in found] == [[0], [0], [0]]
+
+
 @given(RECORDINGS, st.floats(0.01, 30.0))
 def test_no_complete_event_is_shorter_than_the_dead_time(case, min_dwell):
     labels, steps, _ = case

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepsmooth.model import FreeLevels, KnownLevels, ShiftedLevels, candidate_set, kmeans_1d
-from stepsmooth.model.levels import EXACT_UP_TO, best_shift, nearest_level
+from stepsmooth.model.levels import EXACT_UP_TO, N_FOR_START, best_shift, nearest_level
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -148,3 +148,14 @@ def test_the_true_f_is_one_entry_of_each_row_of_the_candidate_set():
 def test_candidate_sets_need_positive_levels_to_divide_by():
     with pytest.raises(ValueError, match="levels must be positive if multiplicative, got a smallest level of -1"):
         candidate_set(np.ones(3), np.array([-1.0, 1.0]), multiplicative=True)
+
+
+def test_a_long_signal_starts_from_a_part_of_its_points_and_is_as_good():
+    # The levels alternate with the length of a stretch: every k-th point would see one of them only.
+    n = 4 * N_FOR_START
+    r = np.array([0.0, 1.0, 3.0, 1.0])[np.arange(n) % 4] + 0.2 * np.random.default_rng(0).normal(size=n)
+    levels, labels = FreeLevels(3).start(r[:, None], np.ones(n))
+    exact, _ = kmeans_1d(r, 3)
+    np.testing.assert_allclose(levels[:, 0], exact, atol=2e-3)
+    near = np.abs(r[:, None] - levels[:, 0]).argmin(axis=1)
+    assert np.mean(labels != near) < 1e-3

@@ -12,6 +12,7 @@ import numpy as np
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import LevelModel
 from stepsmooth.model.smoother import Smoother, penalty
+from stepsmooth.model.threads import spread
 
 # The labels count as settled when at most this share of them (by weight) changes.
 SETTLED = 0.01
@@ -48,7 +49,7 @@ class Problem:
             f = self.smoother.solve(residual, tau)
             return f, penalty(f, residual, self.weights)
         p = residual.shape[1]
-        mean = residual.mean(axis=1)
+        mean = residual[:, 0] if p == 1 else residual.mean(axis=1)
         f = self.smoother.solve(mean, tau / p)
         return f[:, None], p * penalty(f, mean, self.weights)
 
@@ -69,19 +70,33 @@ class Problem:
         D = self.level_model.directions(len(levels))
         if D.shape[1] == 0:
             return levels
-        Z = D[labels]
-        if self.per_channel:
-            return levels + D @ self._moves(Z, residual, tau)
-        # Contrasts between channels do not see a shared f; the mean over channels does.
         p = residual.shape[1]
+        if self.per_channel or p == 1:
+            return levels + D @ self._moves(D, labels, residual, tau)
+        # Contrasts between channels do not see a shared f; the mean over channels does.
         mean = residual.mean(axis=1, keepdims=True)
-        weighted = Z * self.weights[:, None]
-        contrasts = np.linalg.lstsq(weighted.T @ Z, weighted.T @ (residual - mean))[0]
-        return np.asarray(levels + D @ (contrasts + self._moves(Z, mean, tau / p)))
+        sizes = np.bincount(labels, self.weights, minlength=len(levels))
+        sums = np.stack([np.bincount(labels, self.weights * r, minlength=len(levels)) for r in (residual - mean).T])
+        contrasts = np.linalg.lstsq(D.T @ (sizes[:, None] * D), D.T @ sums.T)[0]
+        return np.asarray(levels + D @ (contrasts + self._moves(D, labels, mean, tau / p)))
 
-    def _moves(self, Z: Floats, residual: Floats, tau: float) -> Floats:
-        filtered = self.weights[:, None] * (Z - self.smoother.solve(Z, tau))
-        return least_moves(Z.T @ filtered, filtered.T @ residual, self.weights.sum())
+    def _moves(self, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
+        return least_moves(*self.information(D, labels, tau, residual), self.weights.sum())
+
+    def information(self, D: Floats, labels: Ints, tau: float, residual: Floats) -> tuple[Floats, Floats]:
+        """Return D'Z'W(I - S)ZD and D'Z'W(I - S)r: what a residual says of moves of the levels once f is profiled out.
+
+        Directions are taken apart and summed up by label: arrays of n numbers for each would be slow to walk through.
+        """
+
+        def along(direction: Floats) -> tuple[Floats, Floats]:
+            moved = direction[labels]
+            filtered = self.weights * (moved - self.smoother.solve(moved, tau))
+            return D.T @ np.bincount(labels, filtered, minlength=len(D)), filtered @ residual
+
+        found = spread(along, D.T, len(labels))
+        q, p = D.shape[1], residual.shape[1]
+        return np.reshape([known for known, _ in found], (q, q)), np.reshape([pull for _, pull in found], (q, p))
 
     def loss(self, levels: Floats, labels: Ints, f: Floats) -> float:
         """Return the weighted mean of the squared errors."""

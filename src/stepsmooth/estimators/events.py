@@ -97,7 +97,8 @@ def _label_instants(recording: Recording, instant: Ints, count: int) -> Ints:
         return recording.labels
     # A sample with x to itself keeps its label, whatever ties of probability may say.
     mass = np.stack([np.bincount(instant, q, minlength=count) for q in recording.probabilities.T], axis=1)
-    labels: Ints = mass.argmax(axis=1).astype(np.int64)
+    # Sums in another order differ by rounding: that must not decide between labels that are equally probable.
+    labels: Ints = mass.round(9).argmax(axis=1).astype(np.int64)
     alone = np.bincount(instant, minlength=count)[instant] == 1
     labels[instant[alone]] = recording.labels[alone]
     return labels

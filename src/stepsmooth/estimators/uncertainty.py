@@ -23,12 +23,11 @@ def level_errors(problem: Problem, fit: Decomposition, variance: float) -> Float
     n_levels, p = fit.levels.shape
     tau, shared = (fit.tau, False) if problem.per_channel else (fit.tau / p, True)
     directions = problem.level_model.directions(n_levels)
-    Z = directions[fit.labels]
-    weighted = Z * problem.weights[:, None]
     sizes = np.bincount(fit.labels, problem.weights, minlength=n_levels)
     moves = (np.eye(n_levels) - sizes / sizes.sum()) @ directions
-    profiled = _spread(moves, weighted.T @ (Z - problem.smoother.solve(Z, tau)))
-    direct = _spread(moves, weighted.T @ Z)
+    information, _ = problem.information(directions, fit.labels, tau, np.zeros((len(fit.labels), 0)))
+    profiled = _spread(moves, information)
+    direct = _spread(moves, directions.T @ (sizes[:, None] * directions))
     unit = profiled / p + (1.0 - 1.0 / p) * direct if shared else profiled
     error = np.sqrt(variance * (1.0 / sizes.sum() + unit))
     return np.repeat(error[:, None], p, axis=1)
@@ -61,5 +60,8 @@ def log_densities(residual: Floats, levels: Floats, variance: float | Floats, pr
 
 def normalise(log_density: Floats) -> Floats:
     """Return the rows of exp(log_density), scaled to sum to one."""
-    q = np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    return np.asarray(q / q.sum(axis=1, keepdims=True))
+    q = np.ascontiguousarray(log_density.T)  # few columns: sums along them are many times faster than across
+    q -= q.max(axis=0)
+    np.exp(q, out=q)
+    q /= q.sum(axis=0)
+    return np.ascontiguousarray(q.T)

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from stepsmooth.line.chain import Expectation, Signal, Theta
-from stepsmooth.line.threads import spread
 from stepsmooth.model.arrays import Floats
+from stepsmooth.model.threads import spread
 
 # How many switches a row the common switching probability is worth.
 SWITCHES = 5.0

@@ -7,8 +7,8 @@ import numpy as np
 from stepsmooth.line.chain import ANSWER, GLANCE, SEARCH, Expectation, Signal, Theta
 from stepsmooth.line.maximise import SWITCHES, Structure, maximise, neighbourly, sticky
 from stepsmooth.line.starts import starts
-from stepsmooth.line.threads import spread
 from stepsmooth.model.arrays import Floats
+from stepsmooth.model.threads import spread
 
 # Starts are compared on at most so many neighbouring points, followed on so many, parameters fitted on so many.
 N_COMPARE = 800

@@ -17,6 +17,8 @@ from stepsmooth.model.kmeans import kmeans, kmeans_1d, lloyd
 # levels, which is as good (the levels hardly move) and needs no sorting.
 EXACT_UP_TO = 20_000
 N_LLOYD = 3
+# A long signal starts from the exact solution for so many of its points, one drawn from each of as many stretches.
+N_FOR_START = 1 << 17
 
 
 class LevelModel(Protocol):
@@ -59,10 +61,15 @@ class FreeLevels:
         return means
 
     def start(self, residual: Floats, weights: Floats) -> tuple[Floats, Ints]:
-        """Return the exact 1-D k-means, or the best of ten k-means++ runs for vectors."""
-        if residual.shape[1] == 1:
+        """Return the 1-D k-means, exact up to a few hundred thousand points; for vectors the best of ten k-means++."""
+        if residual.shape[1] == 1 and len(residual) <= 2 * N_FOR_START:
             levels, labels = kmeans_1d(residual[:, 0], self.n_levels, weights)
             return levels[:, None], labels
+        if residual.shape[1] == 1:
+            ends = np.linspace(0, len(residual), N_FOR_START + 1).astype(np.int64)
+            some = np.random.RandomState(self.seed).randint(ends[:-1], ends[1:])
+            levels, _ = kmeans_1d(residual[some, 0], self.n_levels, weights[some])
+            return self.update(residual, weights, levels[:, None])
         n_levels = min(self.n_levels, len(np.unique(residual, axis=0)))
         return kmeans(residual, n_levels, weights, np.random.RandomState(self.seed))
 
