@@ -122,7 +122,7 @@ class StepSmooth(BaseEstimator):
     kernel_ : str
         The kernel that was used, with its length scale.
     selection_ : dict
-        The curves behind the choices of "tau", "n_levels" and "kernel", where one was made.
+        The curves behind the choices of "tau", "n_levels" and "kernel", where one was made; "thinning" if any was done.
     n_features_in_ : int
     feature_names_in_ : array of str, if X has them
 

@@ -32,6 +32,9 @@ def in_words(m: Any) -> str:
         lines.append(f"AltMin {state}, objective {m.objective_:.4g}")
     else:
         lines.append(f"joint solver {state}, log-likelihood {-m.objective_:.1f}, labels: {m.label_prior_}")
+    if "thinning" in m.selection_:
+        every = m.selection_["thinning"]["chosen"]
+        lines.append(f"fitted to one sample in {every}: neighbours move together, as a filter makes them")
     if not m.determined_:
         lines.append("NOT determined: other labels explain the data as well (alternatives_)")
     return "\n".join(lines)

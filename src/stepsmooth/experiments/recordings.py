@@ -27,7 +27,7 @@ class Recording:
     file: str
     title: str
     n_levels: int
-    every: int = 1  # keep every so many samples: noise that was filtered is correlated between neighbours
+    every: int = 1  # keep one in so many samples
 
 
 RECORDINGS = (
@@ -129,9 +129,7 @@ def run(runner: Runner) -> Outcome:
         Claim(
             "beyond the paper",
             "Real recordings are taken apart sensibly: levels apart by more than the noise, a smooth part is smooth.",
-            f"{words}. Noise that a filter has correlated between samples is taken for the smooth part: thin first"
-            if not all(sensible.values())
-            else words,
+            words,
             judge(all(sensible.values())),
             "recordings",
         )

@@ -88,7 +88,7 @@ def bayes_oracle(
             if transition_matrix is None:
                 posterior += np.log(start)
             else:
-                posterior = _chain_posterior(posterior, np.log(start), np.log(chain))
+                posterior = chain_posterior(posterior, np.log(start), np.log(chain))
     return np.asarray(np.argmax(posterior, axis=1), dtype=np.int64)
 
 
@@ -172,7 +172,7 @@ def _log_sum_exp(terms: Floats) -> float:
 
 
 @njit(cache=True)
-def _chain_posterior(density: Floats, start: Floats, chain: Floats) -> Floats:
+def chain_posterior(density: Floats, start: Floats, chain: Floats) -> Floats:
     """Return the log posterior of each label, up to a constant per row: forward-backward in logs.
 
     In logs, since a forbidden transition (-inf) beside a likelihood that underflows would leave 0 / 0.
