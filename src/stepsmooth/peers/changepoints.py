@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .decomposition import PeerDecomposition, channels, in_our_gauge
-from .detrend import Trend, find_trend
+from .decomposition import PeerDecomposition, in_our_gauge
+from .detrend import Trend, detrended
 from .kmeans import kmeans_sklearn
 from .optional import require
 
@@ -51,9 +51,7 @@ def changepoint_levels(
     >>> bool(np.mean(changepoint_levels(None, y, 2).labels == steps) > 0.95)
     True
     """
-    smooth = None if trend is None else find_trend(x, y, trend)
-    rest = channels(y) if smooth is None else channels(np.asarray(y, dtype=np.float64) - smooth)
-    order = np.arange(len(rest)) if x is None else np.argsort(np.asarray(x).ravel(), kind="stable")
+    smooth, rest, order = detrended(x, y, trend)
     chain = rest[order]
     # The median of differences is blind to the few at which the level changes.
     noise = (np.median(np.abs(np.diff(chain, axis=0)), axis=0) / (np.sqrt(2.0) * 0.6745)) ** 2

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .decomposition import FloatArray, PeerDecomposition, in_our_gauge
+from .decomposition import FloatArray, IntArray, PeerDecomposition, channels, in_our_gauge
 from .kmeans import kmeans_sklearn
 from .splines import spline_scipy
 
@@ -136,6 +136,36 @@ def find_trend(x: ArrayLike, y: ArrayLike, trend: Trend) -> FloatArray:
     if trend == "local":
         return trend_local(x, y)
     raise ValueError(f"Unknown trend {trend!r}: choose one of spline, polynomial, local.")
+
+
+def detrended(x: ArrayLike, y: ArrayLike, trend: Trend | None) -> tuple[FloatArray | None, FloatArray, IntArray]:
+    """Subtract a trend, if one is asked for, and say in which order the points follow each other.
+
+    Parameters
+    ----------
+    x : array_like of shape (n,)
+        Points; None: as they come.
+    y : array_like of shape (n,) or (n, p)
+        Observations.
+    trend : {"spline", "polynomial", "local"} or None
+        As in :func:`find_trend`.
+
+    Returns
+    -------
+    trend : ndarray of shape (n,) or None
+    rest : ndarray of shape (n, p)
+    order : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from stepsmooth.peers.detrend import detrended
+    >>> detrended([2.0, 0.0, 1.0], [5.0, 6.0, 7.0], None)[2]
+    array([1, 2, 0])
+    """
+    smooth = None if trend is None else find_trend(x, y, trend)
+    rest = channels(y) if smooth is None else channels(np.asarray(y, dtype=np.float64) - smooth)
+    order = np.arange(len(rest)) if x is None else np.argsort(np.asarray(x).ravel(), kind="stable")
+    return smooth, rest, order
 
 
 def detrend_kmeans(

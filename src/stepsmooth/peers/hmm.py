@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .decomposition import FloatArray, PeerDecomposition, channels, in_our_gauge
-from .detrend import Trend, find_trend
+from .decomposition import FloatArray, PeerDecomposition, in_our_gauge
+from .detrend import Trend, detrended
 from .kmeans import kmeans_sklearn
 from .optional import require
 
@@ -66,9 +66,7 @@ def hmm_levels(
     >>> bool(np.mean(hmm_levels(None, y, 2).labels == steps) > 0.95)
     True
     """
-    smooth = None if trend is None else find_trend(x, y, trend)
-    rest = channels(y) if smooth is None else channels(np.asarray(y, dtype=np.float64) - smooth)
-    order = np.arange(len(rest)) if x is None else np.argsort(np.asarray(x).ravel(), kind="stable")
+    smooth, rest, order = detrended(x, y, trend)
     center, scale = rest.mean(axis=0), rest.std(axis=0)
     scale[scale == 0] = 1.0
     chain = ((rest - center) / scale)[order]  # hmmlearn's covariance prior has absolute units
