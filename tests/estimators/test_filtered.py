@@ -35,9 +35,20 @@ def test_one_in_as_many_samples_as_the_filter_joins_is_nearly_white(seed, width)
     assert differences_correlation(y[::every]) <= -0.2
 
 
-@pytest.mark.parametrize("y", [np.arange(40.0), np.sin(np.arange(1000) / 100.0)], ids=["short", "smooth"])
-def test_a_short_or_a_smooth_signal_is_not_taken_for_noise(y):
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(40.0),
+        np.sin(np.arange(1000) / 100.0),
+        np.sin(np.arange(9000) / 3.0),
+        np.zeros(1000),
+        np.repeat([0.0, 1.0], 1000),
+    ],
+    ids=["short", "slow wave", "hum", "constant", "one step"],
+)
+def test_what_is_not_noise_is_not_taken_for_it(y):
     assert white_every(y[:, None]) == 1
+    assert white_every(1e150 * y[:, None]) == 1
 
 
 @pytest.mark.parametrize("width", [6, 15])

@@ -19,6 +19,8 @@ JUMPS = 0.05
 WHITE = -0.2
 # At most one in so many samples is taken, and so many must remain: an f that merely turns fast is not noise.
 MOST, FEWEST = 50, 200
+# The noise is judged on so many samples.
+N_JUDGED = 100_000
 
 
 def differences_correlation(y: Floats) -> float:
@@ -33,6 +35,7 @@ def differences_correlation(y: Floats) -> float:
     0.8
     """
     steps = np.diff(y)
+    steps = steps / max(float(np.abs(steps).max(initial=0.0)), 1e-300)  # squares of any unit are numbers
     small = np.abs(steps) <= np.quantile(np.abs(steps), 1.0 - JUMPS)
     pair = small[1:] & small[:-1]
     one, other = steps[1:][pair], steps[:-1][pair]
@@ -49,13 +52,21 @@ def white_every(Y: Floats) -> int:
     (1, 5)
     """
     few = min(MOST, len(Y) // FEWEST)
-    if few < 2 or _correlation(Y) <= 0.0:
+    if few < 2 or _correlation(Y, 1) <= 0.0:
         return 1
-    return next((k for k in range(2, few + 1) if _correlation(Y[::k]) <= WHITE), 1)
+    # A hum, sampled more thinly, also alternates, but comes round again; noise does not.
+    return next(
+        (
+            k
+            for k in range(2, few + 1)
+            if _correlation(Y, k) <= WHITE and max(_correlation(Y, m * k) for m in (2, 3)) < 0.0
+        ),
+        1,
+    )
 
 
-def _correlation(Y: Floats) -> float:
-    return float(np.mean([differences_correlation(y) for y in Y.T]))
+def _correlation(Y: Floats, every: int) -> float:
+    return float(np.mean([differences_correlation(y[:N_JUDGED:every]) for y in Y.T]))
 
 
 def filled_in(thin: Result, x: Floats, Y: Floats, every: int) -> Result:
