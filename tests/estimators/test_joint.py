@@ -214,3 +214,12 @@ def test_a_shift_of_y_shifts_known_levels_with_a_free_shift_alone():
     assert_array_equal(one.labels_, other.labels_)
     assert_allclose(one.levels_ + 7.0, other.levels_, atol=1e-9)
     assert_allclose(one.smooth_, other.smooth_, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [800_002, 800_004])
+def test_independent_labels_on_a_wave_that_is_not_slow_are_found(seed):
+    # Means over many points differ because of f: that is no sign of labels that last.
+    data = make_sine_steps(3600, 3, 3, noise_variance=0.15, random_state=seed)
+    m = StepSmooth(3).fit(data.X, data.y)
+    assert m.label_prior_ == "uniform"
+    assert np.mean(m.labels_ == data.labels) > 0.84

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stepsmooth.line.independence import block_ratio, is_independent
+from stepsmooth.line.independence import BLOCKS, block_ratio, is_independent
 
 
 def test_the_ratio_of_blocks_to_points_by_hand():
@@ -40,3 +40,11 @@ def test_what_few_points_cannot_tell_many_can(n, independent):
     # A point that leans a little on its neighbour: five per cent between blocks of two.
     e = np.random.default_rng(0).normal(size=(n + 1, 1))
     assert is_independent(e[1:] + 0.03 * e[:-1]) == independent
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_blocks_do_not_take_a_wave_for_labels_that_last(seed):
+    y = labels(seed=seed) + np.sin(np.arange(4000) / 150.0)[:, None]
+    assert not is_independent(y)
+    assert is_independent(y, BLOCKS[:-1])
+    assert not is_independent(labels(100).repeat(40, axis=0), BLOCKS[:-1])

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from stepsmooth.line import joint as j
 from stepsmooth.line.chain import Expectation, Signal, Theta
+from stepsmooth.line.independence import BLOCKS
 from stepsmooth.line.search import Solution
 
 
@@ -118,7 +119,10 @@ def told(monkeypatch):
 
         monkeypatch.setattr(j, "search", searched)
         monkeypatch.setattr(j, "climb", climbed)
-        monkeypatch.setattr(j, "is_independent", lambda Y: independent)
+        # "in short": long blocks differ, short ones do not.
+        monkeypatch.setattr(
+            j, "is_independent", lambda Y, blocks=BLOCKS: independent is True or (independent and blocks != BLOCKS)
+        )
         return asked
 
     return install
@@ -132,6 +136,7 @@ def told(monkeypatch):
         (1999, False, ["uniform", "markov"], ["proportions"]),
         (2000, True, ["uniform"], ["proportions"]),
         (2000, False, ["markov"], ["uniform", "proportions"]),
+        (2000, "in short", ["uniform", "markov"], ["proportions"]),
     ],
 )
 def test_which_priors_are_searched_and_which_are_tried_from_there(told, n, independent, searched, climbed):

@@ -28,7 +28,10 @@ def block_ratio(y: Floats, size: int) -> float:
     return size * float(np.mean(np.sum(np.diff(means, axis=0) ** 2, axis=1))) / max(points, 1e-300)
 
 
-def is_independent(y: Floats) -> bool:
-    """Return whether y (n, p) looks as independent labels on a slow f would make it, as far as n points can tell."""
+def is_independent(y: Floats, blocks: tuple[int, ...] = BLOCKS) -> bool:
+    """Return whether y (n, p) looks as independent labels on a slow f would make it, as far as n points can tell.
+
+    Means over long blocks also differ where f is not so slow; those over short ones do not.
+    """
     # Of squared differences of Gaussian neighbours, the relative variance of the mean is 3 / count.
-    return all(abs(block_ratio(y, size) - 1.0) <= N_ERRORS * np.sqrt(3.0 * size / len(y)) for size in BLOCKS)
+    return all(abs(block_ratio(y, size) - 1.0) <= N_ERRORS * np.sqrt(3.0 * size / len(y)) for size in blocks)

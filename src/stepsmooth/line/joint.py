@@ -11,7 +11,7 @@ import numpy as np
 
 from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
-from stepsmooth.line.independence import is_independent
+from stepsmooth.line.independence import BLOCKS, is_independent
 from stepsmooth.line.maximise import Structure, profile
 from stepsmooth.line.relabel import N_RELABEL, relabel
 from stepsmooth.line.search import N_FIT, Solution, climb, in_order, lengthened, middle, ranked, search
@@ -89,8 +89,8 @@ def fit_joint(
 def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known: Floats | None) -> list[Solution]:
     """Return the solutions of each prior that is asked for.
 
-    A long signal tells before any fit whether its labels are independent; then one search is enough, and the other
-    priors are tried from where it ended.
+    A long signal tells before any fit whether its labels are independent, or last; then one search is enough, and the
+    other priors are tried from where it ended. If only long blocks differ, f may be the reason: then both are searched.
     """
     if prior != "auto":
         return search(signal, n_levels, prior, structure, known)
@@ -99,9 +99,9 @@ def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known
     enough = len(signal) >= POINTS_PER_TRANSITION * n_levels**2
     long = enough and len(signal) >= N_TELLING
     solutions: list[Solution] = []
-    if not long or is_independent(signal.Y):
+    if not long or is_independent(signal.Y, BLOCKS[:-1]):
         solutions += search(signal, n_levels, "uniform", structure, known)
-    if enough and (not long or not solutions):
+    if enough and (not long or not is_independent(signal.Y)):
         solutions += search(signal, n_levels, "markov", structure, known)
     best = ranked(solutions)[0].theta
     tried = {s.prior for s in solutions}
