@@ -54,15 +54,11 @@ def white_every(Y: Floats) -> int:
     few = min(MOST, len(Y) // FEWEST)
     if few < 2 or _correlation(Y, 1) <= 0.0:
         return 1
-    # A hum, sampled more thinly, also alternates, but comes round again; noise does not.
-    return next(
-        (
-            k
-            for k in range(2, few + 1)
-            if _correlation(Y, k) <= WHITE and max(_correlation(Y, m * k) for m in (2, 3)) < 0.0
-        ),
-        1,
-    )
+    for k in range(2, few + 1):
+        # A hum, sampled more thinly, also alternates, but comes round again; noise does not.
+        if _correlation(Y, k) <= WHITE and all(_correlation(Y, again * k) < 0.0 for again in (2, 3)):
+            return k
+    return 1
 
 
 def _correlation(Y: Floats, every: int) -> float:
