@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
@@ -71,6 +71,7 @@ def bias_field(seed, noise, shift):
 
 
 @settings(max_examples=12)
+@example(131, 0.01)  # once called identified, by a hair's breadth
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.03, 0.06]))
 def test_a_disc_of_an_image_that_is_shifted_by_a_level_is_never_called_identified(seed, noise):
     found = bias_field(seed, noise, shift=True)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from noisy_cases import noisy_sample
 
 from stepsmooth.topology.alternatives import same_division
 from stepsmooth.topology.modulus import as_modulus
-from stepsmooth.topology.noise import certify_noisy
+from stepsmooth.topology.noise import ROOM, certify_noisy
 from stepsmooth.topology.trial import Premises, trials
 
 SEEDS = st.integers(0, 10**6)
@@ -20,12 +20,12 @@ def ask(sample, **options):
 
 
 def deciding(sample, modulus=None):
-    """Return the trial that decides, and whether it does: the first that is unique, else the one of largest parts."""
+    """Return the trial that decides, and whether it does: the first with room to spare, else the largest parts."""
     alone, best = sample.noise.flips(sample.labels) < 1.0, []
     for trial in trials(sample.X, sample, Premises(1.5, modulus, 2, 0.1), alone=alone):
         covers = trial.covered >= 0.9
         for some in ([trial] if trial.region == 1 else [trial, trial.trimmed()]) if covers else []:
-            if some.unique():
+            if some.unique(ROOM):
                 return some, True
         best.append(((covers, trial.together), trial))
     return max(best, key=lambda pair: pair[0])[1] if best else None, False
@@ -81,6 +81,7 @@ def check_undecided(found, trial, sample):
 
 @pytest.mark.parametrize("sd", [0.01, 0.06, 0.12])
 @settings(max_examples=4)
+@example(seed=27190, steep=0.5, multiplicative=False)  # single points decide, but by a hair's breadth
 @given(seed=SEEDS, steep=st.sampled_from([0.0, 0.5, 3.0]), multiplicative=st.booleans())
 def test_the_certificate_tells_what_the_deciding_trial_found(sd, seed, steep, multiplicative):
     sample = noisy_sample(seed, 1, multiplicative, n=600, deviation=sd)

@@ -42,7 +42,8 @@ def possible_labels(edges: Ints, Y: Floats, levels: Floats, tolerance: Floats, n
            [1, 0]])
     """
     tree = Rooted.of(edges, tolerance)
-    return _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], -1)
+    problem = tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm]
+    return _downward(*problem, _upward(*problem), -1)
 
 
 def sure_parts(tree: "Rooted", part: Ints, Y: Floats, levels: Floats, labels: Ints, norm: float = 2) -> Bools:
@@ -70,18 +71,15 @@ def sure_parts(tree: "Rooted", part: Ints, Y: Floats, levels: Floats, labels: In
     array([False,  True])
     """
     count, m = int(part.max()) + 1, len(levels)
-
-    def spoilt(points: Bools) -> Bools:
-        return np.bincount(part[points], minlength=count) > 0
-
-    free = _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], -1)
-    sure = ~spoilt(~free[np.arange(len(labels)), labels])
+    problem = tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm]
+    able = _upward(*problem)
+    free = _downward(*problem, able, -1)
+    sure: Bools = np.bincount(part[~free[np.arange(len(labels)), labels]], minlength=count) == 0
     for k in range(m):
-        possible = _marginals(tree.order, tree.parent, Y, levels, tree.toll, NORMS[norm], k)
-        several, found = possible.sum(axis=1), possible.argmax(axis=1)
-        times = np.bincount((part * m + labels) * m + found, several > 0, minlength=count * m * m)
-        met = times.reshape(count, m, m) > 0
-        sure &= ~spoilt(several > 1) & np.all(met.sum(axis=1) <= 1, axis=1) & np.all(met.sum(axis=2) <= 1, axis=1)
+        if not sure.any():
+            break
+        several, met = _found(_downward(*problem, able, k), part, labels, count)
+        sure &= ~several & np.all(met.sum(axis=1) <= 1, axis=1) & np.all(met.sum(axis=2) <= 1, axis=1)
     return sure
 
 
@@ -222,13 +220,16 @@ def _upward(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, 
 
 
 @njit(cache=True)
-def _marginals(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, norm: int, at_root: int) -> Bools:
-    able = _upward(order, parent, Y, levels, toll, norm)
+def _downward(
+    order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Floats, norm: int, upward: Bools, at_root: int
+) -> Bools:
+    """Return what each point can take, given what its branch allows; -1 leaves the roots free."""
+    able = upward.copy()
     for t in range(len(order)):
         i = order[t]
         for k in range(len(levels)):
             if t == 0 or toll[i] == np.inf:
-                able[i, k] = able[i, k] and (at_root < 0 or k == at_root)  # -1 leaves the roots free
+                able[i, k] = able[i, k] and (at_root < 0 or k == at_root)
             elif able[i, k]:
                 some = False
                 for other in range(len(levels)):
@@ -237,6 +238,24 @@ def _marginals(order: Ints, parent: Ints, Y: Floats, levels: Floats, toll: Float
                         break
                 able[i, k] = some
     return able
+
+
+@njit(cache=True)
+def _found(possible: Bools, part: Ints, labels: Ints, count: int) -> tuple[Bools, Bools]:
+    """Return the parts in which a point has several levels, and which levels each label of a part meets."""
+    n, m = possible.shape
+    several, met = np.zeros(count, np.bool_), np.zeros((count, m, m), np.bool_)
+    for i in range(n):
+        first = -1
+        for k in range(m):
+            if possible[i, k]:
+                if first >= 0:
+                    several[part[i]] = True
+                    break
+                first = k
+        if first >= 0:
+            met[part[i], labels[i], first] = True
+    return several, met
 
 
 @njit(cache=True)

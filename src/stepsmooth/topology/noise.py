@@ -21,6 +21,8 @@ from stepsmooth.topology.modulus import Modulus
 from stepsmooth.topology.pooling import Sample
 from stepsmooth.topology.trial import COVER, Premises, Trial, trials
 
+ROOM = 2.0 ** (1.0 / 64.0)  # f and noise could vary by so much more: a verdict by a hair's breadth is none
+
 
 def certify_noisy(
     X: Anything,
@@ -55,17 +57,15 @@ def certify_noisy(
     points = X.points() if isinstance(X, Lattice) else point_cloud(X)
     sample, flips = Sample(points, labels, levels, smooth, rest, noise), noise.flips(labels)
     premises = Premises(c, modulus, norm, 1.0 - confidence)
-    best: tuple[tuple[bool, float], Trial] | None = None
+    undecided: list[Trial] = []
     for trial in trials(X, sample, premises, alone=flips < 1.0):
-        covers = trial.covered >= COVER
-        for some in _candidates(trial) if covers else ():
-            if some.unique():  # the finest neighbourhoods that decide see the smallest regions
+        for some in _candidates(trial) if trial.covered >= COVER else ():
+            if some.unique(ROOM):  # the finest neighbourhoods that decide see the smallest regions
                 return _identified(some, flips, noise, confidence)
-        rank = covers, trial.together  # what cannot be decided as a whole is told by the largest parts
-        if best is None or rank > best[0]:
-            best = rank, trial
-    if best is not None:
-        return _undecided(best[1], flips, noise, confidence)
+        undecided.append(trial)
+    if undecided:  # what cannot be decided as a whole is told by the largest parts
+        best = max(undecided, key=lambda trial: (trial.covered >= COVER, trial.together))
+        return _undecided(best, flips, noise, confidence)
     return Certificate(
         verdict="cannot tell",
         margin=-np.inf,

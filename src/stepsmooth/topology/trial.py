@@ -157,10 +157,9 @@ def trials(X: Anything, sample: Sample, premises: Premises, alone: bool) -> Iter
     )
     if alone:
         means = single_points(sample, share.doubt)
-        # Where the noise of most points alone reaches the gap, millions of edges need not be looked at.
-        if _quantile(share, len(sample.X), sample.rest.shape[1]) * np.median(means.deviation) < level_gap(
-            sample.levels
-        ):
+        # A point whose own noise reaches the next level can take it: millions of edges need not be looked at for that.
+        noise = _quantile(share, len(sample.X), sample.rest.shape[1]) * means.deviation
+        if np.all(noise < apart(sample.levels)[sample.labels]):
             yield _trial(means, sample.levels, minimum_spanning_tree(X).edges, 1, share)
     sums, node = sums_at(sample, tree, deepest)
     for depth in range(deepest, coarsest - 1, -1):
