@@ -28,7 +28,8 @@ def _covariance(signal, theta, order):
     return K + np.diag(theta.noise / p / signal.weights)
 
 
-def _enumerate(signal, theta, order):
+def _histories(signal, theta, order):
+    """Return all label histories and log p(y, history) of each."""
     n, M = len(signal), theta.n_levels
     V = _covariance(signal, theta, order)
     level = theta.levels.mean(axis=1)
@@ -42,6 +43,12 @@ def _enumerate(signal, theta, order):
         for a, b in pairwise(z):
             value += np.log(theta.proportions[b] if theta.transition is None else theta.transition[a, b])
         logs.append(value)
+    return paths, logs
+
+
+def _enumerate(signal, theta, order):
+    n, M = len(signal), theta.n_levels
+    paths, logs = _histories(signal, theta, order)
     total = logsumexp(logs)
     weight = np.exp(np.array(logs) - total)
     gamma = np.zeros((n, M))
@@ -68,6 +75,21 @@ def test_an_unpruned_beam_is_the_sum_over_all_label_histories(order, channels, m
     total, gamma = _enumerate(signal, theta, order)
     assert_allclose(found.loglik, total, atol=1e-7)
     assert_allclose(found.gamma, gamma, atol=1e-7)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_history_that_an_unpruned_beam_decides_for_is_the_likeliest_of_all(order, seed):
+    signal = _signal(order, seed=seed)
+    theta = Theta(np.array([[-0.4], [0.9]]), 0.02, 0.3, np.array([0.3, 0.7]), sticky(2, 0.2))
+    decided = signal.decide(theta, EXACT)
+    paths, logs = _histories(signal, theta, order)
+    likeliest = np.array(paths[int(np.argmax(logs))])
+    assert_allclose(decided.gamma, np.eye(2)[likeliest])
+    assert_allclose(
+        decided.pairs, [[sum(pair == (a, b) for pair in pairwise(likeliest)) for b in (0, 1)] for a in (0, 1)]
+    )
+    assert decided.loglik == signal.expect(theta, EXACT).loglik
 
 
 def test_expected_transitions_add_up_to_one_for_each_step():

@@ -1,6 +1,7 @@
 """The search: what a solution is worth, when a climb ends, and what its neighbours are, by hand."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -106,6 +107,45 @@ def test_a_climb_ends_when_it_gains_little_or_is_hopeless(counted, values, how, 
     assert (out.loglik, out.theta.tau, out.converged) == (values[best], best, converged)
     assert len(counted) == seen - 1
     assert all(counted)
+
+
+class Chain(Script):
+    """The same, of so many points, and it says after which step it was asked to decide."""
+
+    def __init__(self, n, *values):
+        super().__init__(*values)
+        self.smoother, self.asked = SimpleNamespace(n_effective=float(n)), []
+
+    def decide(self, theta, width):
+        self.asked.append(theta.tau)
+        return Expectation(0.0, np.eye(2)[[0, 0, 1]], np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "n, values, history, asked",
+    [
+        (1000, (1.0, 2.0, 0.5, 2.5, 2.51), (1.0, 2.0, 2.5, 2.51), [1.0]),  # the second step falls, and is taken again
+        (1000, (1.0, 2.0, 0.5, 0.2), (1.0, 2.0, 0.5), [1.0]),  # the one that falls less is kept
+        (1001, (1.0, 2.0, 0.5), (1.0, 2.0, 0.5), []),
+    ],
+)
+def test_a_step_of_a_short_chain_that_falls_is_taken_again_along_one_history(counted, n, values, history, asked):
+    signal = Chain(n, *values)
+    out = s.climb(signal, solution_of(tau=0.0).theta, "markov", "free")
+    assert (out.history, signal.asked, signal.values) == (history, asked, [])
+
+
+def test_a_segment_in_doubt_does_not_draw_levels_together():
+    """A segment is of one level or of the next as a whole: EM took the mean, and from there the likelihood fell."""
+    rng = np.random.default_rng(3)
+    n = 300
+    x, labels = np.arange(n) / n, np.repeat([1, 2, 1, 0, 1], [70, 60, 80, 20, 70])
+    y = 0.75 * np.sin(18.0 * x) + labels + 0.22 * rng.normal(size=n)
+    signal = Signal(x, y[:, None], np.ones(n))
+    theta = Theta(0.68 * np.arange(3.0)[:, None], 2e-7, 0.057, np.full(3, 1.0 / 3.0), sticky(3, 0.01))
+    out = s.climb(signal, theta, "markov", "free")
+    assert np.all(np.diff(out.history) > -1.0)
+    assert out.loglik > out.history[0] + 5.0
 
 
 def test_a_climb_leaves_a_tau_alone_that_is_given_or_not_sought(counted):
@@ -351,3 +391,27 @@ def test_a_chain_starts_lasting_or_switching_and_between_neighbours_if_there_are
     expected += [neighbourly(M, switching) for switching in (0.4, 0.1)] if M > 2 else []
     assert {theta.transition.tobytes() for theta in tried} == {chain.tobytes() for chain in expected}
     assert [theta.transition for theta in s._followed(signal, M, "uniform", "free", None, 9, SEARCH)] == [None] * 2
+
+
+@pytest.mark.parametrize(
+    "gap, leaving, dwell", [(4.0, 0.25, 4.0), (2.9, 0.25, np.inf), (4.0, 0.0, 1e12)], ids=["clear", "noisy", "forever"]
+)
+def test_how_long_labels_last_is_known_where_points_tell_levels_apart(gap, leaving, dwell):
+    chain = solution_of((0.0, gap), noise=1.0, prior="markov", transition=sticky(2, leaving))
+    assert s._dwell(chain) == pytest.approx(dwell)
+    assert s._dwell(solution_of((0.0, gap), noise=1.0)) == np.inf
+
+
+@pytest.mark.parametrize("leaving, sizes", [(0.5, []), (0.1, [4]), (0.01, [4, 16, 64])])
+def test_blocks_longer_than_labels_last_are_not_searched(monkeypatch, leaving, sizes):
+    signal, _ = steps(n=64 * 60)
+    chain = solution_of((0.0, 4.0), noise=1.0, prior="markov", transition=sticky(2, leaving))
+    seen = []
+    blocks = Signal.blocks
+    monkeypatch.setattr(Signal, "blocks", lambda signal, size: seen.append(size) or blocks(signal, size))
+    monkeypatch.setattr(s, "_followed", lambda *args: [chain])
+    monkeypatch.setattr(s, "_climbed", lambda *args, **how: [chain])
+    monkeypatch.setattr(s, "moved", lambda signal, solution, structure: solution)
+    monkeypatch.setattr(s, "finish", lambda signal, solution, structure: solution)
+    s.search(signal, 2, "markov")
+    assert seen == sizes

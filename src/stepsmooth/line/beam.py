@@ -223,3 +223,18 @@ def backward(
                 pairs[before[parent[i]], label[i]] += share
         now = earlier
     return gamma, pairs
+
+
+@njit(cache=True, nogil=True)
+def likeliest(parent: Ints, label: Ints, child: Ints, weight: Floats, begin: Ints, final: Floats) -> Ints:
+    """Return one history of labels (n,): from the likeliest end back, always by the heaviest branch."""
+    n = len(begin) - 1
+    path = np.empty(n, np.int64)
+    here = int(np.argmax(final))
+    for t in range(n - 1, -1, -1):
+        heaviest, chosen = -1.0, begin[t]
+        for i in range(begin[t], begin[t + 1]):
+            if child[i] == here and weight[i] > heaviest:
+                heaviest, chosen = weight[i], i
+        path[t], here = label[chosen], parent[chosen]
+    return path

@@ -105,6 +105,15 @@ class Signal:
         gamma, pairs = beam.backward(theta.n_levels, width[0], *run[1:])
         return Expectation(float(run[0]), gamma, pairs)
 
+    def decide(self, theta: Theta, width: tuple[int, float, float] = SEARCH) -> Expectation:
+        """Run the beam forward, and back along one history of labels, as if that were certain."""
+        run = self._forward(theta, width)
+        path = beam.likeliest(*run[1:])
+        gamma, pairs = np.zeros((len(self), theta.n_levels)), np.zeros((theta.n_levels, theta.n_levels))
+        gamma[np.arange(len(self)), path] = 1.0
+        np.add.at(pairs, (path[:-1], path[1:]), 1.0)
+        return Expectation(float(run[0]), gamma, pairs)
+
     def loglik(self, theta: Theta, width: tuple[int, float, float] = SEARCH) -> float:
         """Return log p(y)."""
         return float(self._forward(theta, width)[0])

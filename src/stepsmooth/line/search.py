@@ -32,6 +32,8 @@ TOLERANCE = 1e-5
 LOST = (300.0, 0.03)
 # A long signal has settled when a step gains less than so many nats a point.
 SETTLED = 3e-4
+# A step that falls is taken again along one history of labels, for chains of up to so many points.
+N_DECIDED = 1_000
 # f is tried this many times stiffer and rougher.
 TAU_STEPS = (30.0, 1.0 / 30.0)
 # Levels are expected at least so many noise sds apart, give or take a factor exp(SD); overlap costs some nats at the
@@ -101,13 +103,29 @@ def climb(
     floor: float = -np.inf,
     min_iter: int = 2,
 ) -> Solution:
-    """Return the best point of an EM run, which is given up if after a step it is still below the floor."""
+    """Return the best point of an EM run, which is given up if after a step it is still below the floor.
+
+    The M-step takes labels of different points as independent given y. Labels that last are not: where a whole segment
+    may be one level or the next, levels shrink towards each other, and the likelihood falls. Such a step is taken again
+    as if the likeliest history were certain, if the signal is short.
+    """
     best: Solution | None = None
     last = -np.inf
     history: list[float] = []
     settled = False
+    decidable = prior == "markov" and signal.smoother.n_effective <= N_DECIDED
+    before = theta
+
+    def step(theta: Theta, found: Expectation) -> Theta:
+        return maximise(signal, theta, found, prior, structure, search_tau=search_tau and signal.tau is None)
+
     for iteration in range(max_iter):
         found = signal.expect(theta, width)
+        if found.loglik < last and decidable:
+            other = step(before, signal.decide(before, width))
+            again = signal.expect(other, width)
+            if again.loglik > found.loglik:
+                theta, found = other, again
         history.append(found.loglik)
         if best is None or found.loglik > best.loglik:
             best = Solution(theta, found, prior)
@@ -119,7 +137,7 @@ def climb(
         last = found.loglik
         if iteration + 1 == max_iter:
             break  # parameters that no pass will look at
-        theta = maximise(signal, theta, found, prior, structure, search_tau=search_tau and signal.tau is None)
+        before, theta = theta, step(theta, found)
     assert best is not None
     return in_order(replace(best, history=tuple(history), converged=settled))
 
@@ -147,11 +165,17 @@ def search(
     # Where points are few, each counts; where they are many, a glance at each start is enough.
     width = SEARCH if len(signal) <= N_COMPARE else GLANCE
     candidates: list[Theta] = []
+    longest = np.inf
     for size in sizes:
+        if size > longest:
+            break
         coarse = signal if size == 1 else signal.blocks(size)
         window = middle(coarse, N_FOLLOW)
         follow = N_FOLLOWED if len(sizes) == 1 or size > 1 else N_FINISHED
-        for solution in _followed(window, n_levels, prior, structure, known, follow, width):
+        found = _followed(window, n_levels, prior, structure, known, follow, width)
+        if size == 1:
+            longest = _dwell(ranked(found)[0])
+        for solution in found:
             transition = None if prior != "markov" else _finer(solution.theta, size)
             theta = _rescaled(solution.theta, window, coarse)
             candidates.append(replace(theta, transition=transition, start=None))
@@ -179,6 +203,14 @@ def finish(signal: Signal, solution: Solution, structure: Structure) -> Solution
         tol=max(0.05, TOLERANCE * len(signal)),
     )  # fmt: skip
     return out if wide else replace(out, found=signal.expect(out.theta, ANSWER))
+
+
+def _dwell(solution: Solution) -> float:
+    """Return for how many points a label lasts, without end where single points do not tell the levels apart."""
+    transition = solution.theta.transition
+    if transition is None or solution.separation < SEPARATION:
+        return np.inf
+    return 1.0 / max(float(1.0 - np.diag(transition).mean()), 1e-12)
 
 
 def _followed(
