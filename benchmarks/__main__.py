@@ -31,6 +31,7 @@ LONG = (
 # In the order of running: one file each, with `run(settings) -> Result` and its title as first line.
 NAMES = (
     "startup",
+    "image_command",
     "smoothers",
     "altmin_scale",
     "kmeans",

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from stepsmooth.grid.blocks import Blocks, block_moments, label_pure_blocks, merge_blocks, noise_floor, pure_blocks
+from stepsmooth.grid.blocks import Blocks, label_pure_blocks, merge_blocks, noise_floor, pure_blocks
+from stepsmooth.grid.moments import block_moments
 from stepsmooth.grid.volume import Volume
 
 

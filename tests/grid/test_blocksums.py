@@ -31,7 +31,7 @@ def test_images_and_sums_are_the_plain_ones(n, frames, many, multiplicative, mon
     joint = 0.99 * classes.proportions * density
     q = joint / (joint.sum(axis=1) + 0.01 * 0.05)[:, None]
     sums = block_sums(blocks, f, multiplicative, classes)
-    np.testing.assert_allclose(sums.q, q, atol=1e-6)
+    np.testing.assert_allclose(sums.q.T, q, atol=1e-6)
     residual, mass = blocks.means[:, None] - mean, blocks.weights[:, None] * q
     near = {"rtol": 1e-5, "atol": 1e-5 * n**0.5}
     np.testing.assert_allclose(sums.mass, mass.sum(axis=0), **near)

@@ -1,82 +1,18 @@
-"""The closing passes: emissions, the field at voxels, the sample of voxels, labels and margins, by plain formulas."""
+"""The voxels under the field: f at each, the sample of them, and their classes, by plain formulas."""
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
 from scipy.stats import norm
 
 from stepsmooth.grid import closing
-from stepsmooth.grid.background import Air
 from stepsmooth.grid.blocks import Blocks
-from stepsmooth.grid.closing import Emission, field_on_grid, label_voxels, voxel_classes, voxel_sample
+from stepsmooth.grid.closing import field_on_grid, voxel_classes, voxel_sample
 from stepsmooth.grid.field import Field
 from stepsmooth.grid.joint import JointFit
 from stepsmooth.grid.mixture import Classes, class_sums
-from stepsmooth.grid.partial import Components
 from stepsmooth.grid.splines import axis_basis
 from stepsmooth.grid.tensor import TensorBasis
 from stepsmooth.grid.volume import Volume
-
-COMPONENTS = Components(
-    np.array([[1.0, 2.0], [3.0, 1.0], [1.6, 1.7], [2.4, 1.3]]),
-    np.array([[0.1, 0.2], [0.3, 0.1], [0.2, 0.2], [0.2, 0.3]]),
-    np.array([0.4, 0.3, 0.2, 0.1]), np.array([0, 1, 0, 1]),
-)  # fmt: skip
-AIR = Air(np.array([0.4, 0.2]), 0.25)
-
-
-@pytest.mark.parametrize("uniform", [False, True])
-@pytest.mark.parametrize("air", [None, AIR])
-def test_the_emission_is_the_log_density_of_every_component(air, uniform):
-    found = Emission.of(COMPONENTS, air, uniform=uniform)
-    levels, variances, share, owner = COMPONENTS.levels, COMPONENTS.variances, COMPONENTS.shares, COMPONENTS.owner
-    if air is not None:
-        levels, variances = np.vstack([levels, AIR.mean]), np.vstack([variances, AIR.variance])
-        share, owner = np.append(0.75 * share, 0.25), np.append(owner, 2)
-    if uniform:
-        of_class = np.array([share[owner == k].sum() for k in range(owner.max() + 1)])
-        share = share / of_class[owner] / len(of_class)
-    np.testing.assert_allclose(found.levels, levels)
-    np.testing.assert_allclose(found.precision, 0.5 / variances)
-    at_level = norm.logpdf(0.0, 0.0, np.sqrt(variances)).sum(axis=1)
-    np.testing.assert_allclose(found.logs, at_level + np.log(0.99 * share))
-    assert found.owner.tolist() == owner.tolist()
-    assert found.touched.tolist() == [True] * 4 + [False] * (air is not None)
-    assert found.n_classes == owner.max() + 1
-
-
-def test_air_without_noise_has_a_little_and_a_share_of_zero_is_no_error():
-    components = Components(np.array([[1.0], [2.0]]), np.array([[0.5], [0.2]]), np.array([1.0, 0.0]), np.array([0, 1]))
-    found = Emission.of(components, Air(np.zeros(1), 0.3))
-    np.testing.assert_allclose(found.precision[2], 0.5 / (1e-6 * 0.2))
-    assert found.logs[1] == pytest.approx(np.log(1e-300) - 0.5 * np.log(2.0 * np.pi * 0.2))
-
-
-@pytest.mark.parametrize("multiplicative", [True, False])
-@pytest.mark.parametrize("air", [None, AIR])
-@pytest.mark.parametrize("mixed", [True, False])
-def test_labels_and_margins_are_those_of_the_mixture(multiplicative, air, mixed):
-    rng = np.random.default_rng(0)
-    components = COMPONENTS if mixed else Components(*(x[:2] for x in vars(COMPONENTS).values()))
-    emission = Emission.of(components, air)
-    values = rng.uniform(0.0, 4.0, (2, 2, 4, 3, 5)).astype(np.float32)
-    values[:, 1, 2, 1, 3] = np.nan
-    f = (0.3 * rng.normal(size=(4, 3, 5))).astype(np.float32)
-    labels, margin = label_voxels(Volume(values, (1.0, 1.0, 1.0)), f, multiplicative, emission)
-    for at in np.ndindex(2, 4, 3, 5):
-        y = values[(slice(None), *at)].astype(float)
-        if np.isnan(y[0]):
-            assert labels[at] == -1
-            assert np.isnan(margin[at])
-            continue
-        smooth = float(f[at[1:]])
-        mean = emission.levels * np.exp(smooth) if multiplicative else emission.levels + smooth
-        mean = np.where(emission.touched[:, None], mean, emission.levels)  # no field touches air
-        part = emission.logs - np.sum(emission.precision * (y - mean) ** 2, axis=1)
-        score = np.array([logsumexp(part[emission.owner == k]) for k in range(emission.n_classes)])
-        q = np.sort(np.exp(score - logsumexp(score)))
-        assert labels[at] == np.argmax(score)
-        assert margin[at] == pytest.approx(q[-1] - q[-2], abs=1e-5)
 
 
 def test_the_field_at_voxels_is_that_of_its_basis():
@@ -124,7 +60,7 @@ def test_classes_of_voxels_spread_as_blocks_and_within_them_and_have_the_shares_
     fitted = Classes(np.array([[5.0], [1.0]]), np.array([[0.02], [0.01]]), np.full(2, 0.5), 0.1)
     joint = JointFit(Field.absent(True), fitted, 0.0, 0.0, 1, True)
     volume, none = Volume(values, (1.0, 1.0, 1.0)), np.zeros((12, 12, 1), dtype=np.float32)
-    classes, components = voxel_classes(volume, none, joint, blocks)
+    classes, components, doubt = voxel_classes(volume, none, joint, blocks)
     np.testing.assert_array_equal(classes.levels, [[1.0], [5.0]])
     # The levels are so far apart that every block is sure of its class, but for outliers.
     density = norm.pdf(means, fitted.levels[:, 0], np.sqrt(fitted.variances[:, 0]))
@@ -136,6 +72,7 @@ def test_classes_of_voxels_spread_as_blocks_and_within_them_and_have_the_shares_
     np.testing.assert_allclose(classes.proportions, again / again.sum(), atol=1e-6)
     assert classes.proportions[0] == pytest.approx(1.0 - truth.mean(), abs=0.02)
     assert components.owner.tolist() == [0, 1]
+    assert doubt < 1e-6
 
 
 def test_where_two_classes_share_a_level_another_is_looked_for_among_the_voxels():
@@ -148,8 +85,9 @@ def test_where_two_classes_share_a_level_another_is_looked_for_among_the_voxels(
     stuck = Classes(np.array([[1.0], [1.001], [5.0]]), np.full((3, 1), 0.0025), np.array([0.25, 0.25, 0.5]), 0.1)
     joint = JointFit(Field.absent(True), stuck, 0.0, 0.0, 1, True)
     volume, none = Volume(values, (1.0, 1.0, 1.0)), np.zeros((20, 20, 1), dtype=np.float32)
-    classes, components = voxel_classes(volume, none, joint, blocks)
+    classes, components, doubt = voxel_classes(volume, none, joint, blocks)
     np.testing.assert_allclose(classes.levels[:, 0], [1.0, 3.0, 5.0], atol=0.1)
     assert components.levels is classes.levels
-    kept, _ = voxel_classes(volume, none, joint, blocks, regrouping=False)
+    assert doubt < 1e-6
+    kept, _, _ = voxel_classes(volume, none, joint, blocks, regrouping=False)
     np.testing.assert_array_equal(kept.levels, stuck.levels)

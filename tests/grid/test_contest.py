@@ -62,6 +62,15 @@ def test_an_open_difference_takes_all_folds_of_both(ring):
     assert scored[4:] == [(0, 1), (2, 3, 4)]
 
 
+def test_who_is_behind_by_more_than_the_error_on_the_first_folds_is_out(ring):
+    match, scored = ring
+    match.enter(np.inf, np.zeros(N))
+    slightly = np.where(folds_of(N) < 2, np.tile([-0.1, -0.3], N // 2), 5.0)
+    assert not match.enter(60.0, slightly)
+    assert scored == [(0, 1), (0, 1)]
+    assert match.best == 0
+
+
 def test_ahead_by_less_than_the_error_is_not_better(ring):
     match, _ = ring
     match.enter(np.inf, np.zeros(N))

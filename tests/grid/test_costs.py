@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stepsmooth import GridStepSmooth
-from stepsmooth.grid import Search, contest, fit_grid, fitting
+from stepsmooth.grid import Search, closing, contest, fit_grid, fitting, joint, labelling, moments, search
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
 from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels, cubes
 from stepsmooth.grid.search import fit_at
@@ -72,7 +72,10 @@ def test_the_folds_that_are_scored_first_spread_over_all_space():
     assert all(first.any(axis=a).mean() > 0.9 for a in range(3))
 
 
-def test_a_clear_image_is_labelled_twice_and_no_more(large, volume_of, monkeypatch):
+@pytest.mark.parametrize(("noise", "most"), [(0.04, 1), (0.2, 3)], ids=["clear", "noisy"])
+def test_a_clear_image_is_labelled_once_and_a_noisy_one_once_a_round_besides(
+    patches, volume_of, monkeypatch, noise, most
+):
     passes = []
 
     def counting(*given):
@@ -81,15 +84,81 @@ def test_a_clear_image_is_labelled_twice_and_no_more(large, volume_of, monkeypat
 
     original = fitting.label_voxels
     monkeypatch.setattr(fitting, "label_voxels", counting)
-    fit_grid(volume_of(large[0]), Search(3, True, knots=60.0), "auto")
-    assert len(passes) == 2
+    image = patches(shape=(72, 64, 64), patch=8, noise=noise)[0]
+    fit_grid(volume_of(image), Search(3, True, knots=60.0), "auto")
+    assert 1 <= len(passes) <= most
+    assert (len(passes) == 1) == (most == 1)
 
 
-def test_peak_memory_is_below_six_images(large):
-    image = large[0].astype(np.float32)
+def counted(monkeypatch, module, name):
+    """Count the calls of a function that a module calls by name."""
+    calls = []
+    original = getattr(module, name)
+
+    def counting(*given, **options):
+        calls.append(1)
+        return original(*given, **options)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
+
+
+def test_the_voxels_of_a_clear_image_are_passed_over_four_times(large, volume_of, monkeypatch):
+    # Blocks, blocks that the levels show to be pure, f, labels: the search in between looks at blocks alone.
+    passes = [(moments, "_moments", 2), (closing, "_evaluate", 1), (labelling, "_label", 1)]
+    counts = [(counted(monkeypatch, module, name), most) for module, name, most in passes]
+    monkeypatch.setattr(search, "N_SEARCHED", 2000)
+    fit_grid(volume_of(large[0]), Search(3, True), "auto")
+    assert [len(calls) for calls, _ in counts] == [most for _, most in counts]
+
+
+def test_a_search_takes_few_steps_and_most_of_them_on_merged_blocks(large, volume_of, monkeypatch):
+    sizes = []
+
+    def counting(blocks, *given):
+        sizes.append(len(blocks))
+        return original(blocks, *given)
+
+    original = joint._step
+    monkeypatch.setattr(joint, "_step", counting)
+    monkeypatch.setattr(search, "N_SEARCHED", 2000)
+    fit_grid(volume_of(large[0]), Search(3, True), "auto")
+    merged = [size for size in sizes if size <= 2000]
+    assert len(sizes) < 90
+    assert len(sizes) - len(merged) <= 4
+
+
+def test_a_start_that_is_behind_is_left_after_as_many_steps_as_the_other_took(large, volume_of, monkeypatch):
+    steps = []
+
+    def noting(*given, **options):
+        fit = original(*given, **options)
+        steps.append((fit.n_iter, fit.evidence))
+        return fit
+
+    blocks = merge_blocks(pure_blocks(volume_of(large[0])), 2000)
+    none = fit_at(blocks, Search(3, True), np.inf, None)
+    original = search.fit_joint
+    monkeypatch.setattr(search, "fit_joint", noting)
+    fit = fit_at(blocks, Search(3, True), 60.0, none)
+    (first, ahead), (second, behind) = steps[:2]
+    assert second <= max(first, search.FEWEST_STEPS)
+    assert (len(steps) == 2) == (behind <= ahead or second < max(first, search.FEWEST_STEPS))
+    assert fit.evidence == max(evidence for _, evidence in steps)
+
+
+@pytest.mark.parametrize("kind", ["mask", "whole", "air"])
+def test_peak_memory_is_below_six_images(patches, kind):
+    # So large that samples of a fixed size do not count.
+    image = patches(shape=(120, 104, 112), patch=8, noise=0.04)[0].astype(np.float32)
     axes = np.meshgrid(*(np.linspace(-1.0, 1.0, n) for n in image.shape), indexing="ij")
-    mask = sum(x**2 for x in axes) < 0.8**2
-    GridStepSmooth(3, spacing=1.0, knots=60.0).fit(image, mask)  # compiles
+    ball = sum(x**2 for x in axes) < 0.8**2
+    if kind == "air":
+        noise = np.random.default_rng(0).normal(size=(2, *image.shape)).astype(np.float32)
+        image = np.where(ball, image, 0.03 * np.hypot(*noise))
+    mask = ball if kind == "mask" else None
+    found = GridStepSmooth(3, spacing=1.0, knots=60.0).fit(image, mask)  # compiles
+    assert found.has_background_ == (kind == "air")
     tracemalloc.start()
     GridStepSmooth(3, spacing=1.0, knots=60.0).fit(image, mask)
     peak = tracemalloc.get_traced_memory()[1]

@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from stepsmooth.grid import fieldprior
+from stepsmooth.grid.bands import Band
 from stepsmooth.grid.fieldprior import FieldPrior, Taken
 from stepsmooth.grid.splines import axis_basis
 from stepsmooth.grid.tensor import TensorBasis
@@ -115,11 +116,17 @@ def test_a_system_that_is_not_positive_definite_is_refused(choose, monkeypatch):
         FieldPrior.of(basis).solve(basis.gram(np.full((14, 12), -1.0)), np.zeros(basis.size), 1e-3, choose=choose)
 
 
-def test_information_that_is_not_positive_definite_is_refused_where_a_trace_needs_its_root(monkeypatch):
-    basis, weights = a_basis(), np.ones((14, 12))
-    weights[4:8, 4:8] = -0.5
-    gram, stiff = basis.gram(weights), 1e3
-    assert np.linalg.eigvalsh(gram.dense)[0] < 0.0 < np.linalg.eigvalsh(gram.dense + stiff * basis.bending.dense)[0]
+def test_a_bending_energy_that_is_not_positive_is_refused_where_a_trace_needs_its_root(monkeypatch):
+    basis = a_basis()
+    bending = basis.bending
+    prior = FieldPrior(Band(-bending.data, bending.layout), basis.size - 3)
     monkeypatch.setattr(fieldprior, "SMALL", 0)
-    with pytest.raises(LinAlgError, match="the information of the field is not positive definite"):
-        FieldPrior.of(basis).solve(gram, np.zeros(basis.size), stiff)
+    with pytest.raises(LinAlgError, match="the bending energy is not positive definite"):
+        prior.solve(basis.gram(np.full((14, 12), 1e6)), np.zeros(basis.size), 1e-6)
+
+
+@pytest.mark.parametrize("penalty", [0.0, np.inf])
+def test_a_penalty_beyond_the_numbers_determines_nothing(penalty):
+    basis, gram, moment, _, _ = a_problem(np.random.default_rng(1))
+    with pytest.raises(LinAlgError, match="penalty"):
+        FieldPrior.of(basis).solve(gram, moment, penalty)

@@ -116,3 +116,9 @@ def test_pure_components_are_one_for_each_class():
     pure = Components.pure(classes)
     assert pure.owner.tolist() == [0, 1, 2]
     assert not pure.mixed
+
+
+def test_levels_that_coincide_have_nothing_to_mix():
+    sample = a_sample(np.random.default_rng(4), [1.0, 2.0], 0.02, 0.0)
+    found = with_partial_volume(sample, some_classes([1.0, 1.0, 2.0], 0.02))
+    assert not np.isin(found.levels[3:, 0], 1.0).any()

@@ -4,10 +4,11 @@ import numba
 import numpy as np
 import pytest
 
-from stepsmooth.grid.closing import Emission, label_voxels
+from stepsmooth.grid.labelling import Emission, label_voxels
 from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.padding import pad, unpad
 from stepsmooth.grid.partial import Components
-from stepsmooth.grid.potts import Neighbours, estimate_strength, potts_labels, some_planes, swept
+from stepsmooth.grid.potts import Neighbours, estimate_strength, potts_labels, some_planes, sweep
 from stepsmooth.grid.undecided import Undecided
 
 LEVELS = np.array([[1.0], [1.6], [2.4]])
@@ -22,6 +23,13 @@ def scene(patches, volume_of):
     volume = volume_of(image, mask)
     emission = Emission.of(Components.pure(classes))
     return volume, f.astype(np.float32), emission, labels
+
+
+def swept(volume, f, multiplicative, emission, start, margin, neighbours, strength, **options):
+    """Labels after some sweeps, and how many changed in the last."""
+    padded = pad(start, emission.n_classes)
+    changed = sweep(volume, f, multiplicative, emission, margin, neighbours, padded, strength, **options)
+    return unpad(padded, emission.n_classes), changed
 
 
 def slow_sweep(volume, f, emission, labels, neighbours, strength):
@@ -118,7 +126,7 @@ def test_a_far_neighbour_weighs_less():
 
 def test_labels_without_order_have_no_strength():
     labels = np.random.default_rng(0).integers(3, size=(1, 30, 30, 10)).astype(np.int16)
-    assert estimate_strength(labels, Neighbours.of((30, 30, 10), (1.0, 1.0, 1.0)), 3) <= 0.5
+    assert estimate_strength(pad(labels, 3), Neighbours.of((30, 30, 10), (1.0, 1.0, 1.0)), 3) <= 0.5
 
 
 def test_the_weights_of_neighbours_fall_with_the_sixth_power_of_their_distance():
@@ -173,15 +181,15 @@ def test_the_strength_maximises_the_pseudo_likelihood(nz, flips):
     labels[rng.uniform(size=labels.shape) < 0.05] = -1
     neighbours = Neighbours.of(labels.shape[1:], (1.0, 1.0, 1.5))
     for planes in (np.ones(12, dtype=bool), np.arange(12) % 3 > 0):
-        found = estimate_strength(labels.astype(np.int16), neighbours, 3, planes)
+        found = estimate_strength(pad(labels.astype(np.int16), 3), neighbours, 3, planes)
         assert found == plain_strength(labels, neighbours, 3, planes)
-    whole = estimate_strength(labels.astype(np.int16), neighbours, 3)
+    whole = estimate_strength(pad(labels.astype(np.int16), 3), neighbours, 3)
     assert whole == plain_strength(labels, neighbours, 3, np.ones(12, dtype=bool))
 
 
 def test_labels_that_never_change_have_the_greatest_strength():
     labels = np.zeros((1, 8, 8, 4), dtype=np.int16)
-    assert estimate_strength(labels, Neighbours.of((8, 8, 4), (1.0, 1.0, 1.0)), 2) == 12.0
+    assert estimate_strength(pad(labels, 2), Neighbours.of((8, 8, 4), (1.0, 1.0, 1.0)), 2) == 12.0
 
 
 def test_labels_are_swept_a_little_more_cautiously_than_they_show(scene):
@@ -190,13 +198,15 @@ def test_labels_are_swept_a_little_more_cautiously_than_they_show(scene):
     neighbours = Neighbours.of(volume.grid[1:], (1.0, 1.0, 1.0))
     labels, strength = potts_labels(volume, f, True, emission, start, margin, neighbours)
     rough, _ = swept(volume, f, True, emission, start, margin, neighbours, 5.0)
-    assert strength == pytest.approx(0.8 * estimate_strength(rough, neighbours, 3))
+    assert strength == pytest.approx(0.8 * estimate_strength(pad(rough, 3), neighbours, 3))
     again = swept(volume, f, True, emission, start, margin, neighbours, strength, sweeps=6)
     np.testing.assert_array_equal(labels, again[0])
     given, same = potts_labels(volume, f, True, emission, start, margin, neighbours, 2.5)
     assert same == 2.5
     np.testing.assert_array_equal(given, swept(volume, f, True, emission, start, margin, neighbours, 2.5, sweeps=6)[0])
     assert np.all(labels[start < 0] == -1)
-    assert swept(volume, f, True, emission, start, margin, neighbours, 0.0) == (start, 0)
     alone = Neighbours.of((1, 1, 1), (1.0, 1.0, 1.0))
-    assert swept(volume, f, True, emission, start, margin, alone, 5.0) == (start, 0)
+    for around, strength in ((neighbours, 0.0), (alone, 5.0)):
+        same, changed = swept(volume, f, True, emission, start, margin, around, strength)
+        assert changed == 0
+        np.testing.assert_array_equal(same, start)

@@ -61,7 +61,7 @@ def test_the_likeliest_of_the_starts_that_a_task_allows_is_taken(scene, monkeypa
     ]:
         evidence.clear()
         fit = fit_at(blocks, Search(2, True, start=start), 30.0, given)
-        assert len(evidence) == starts
+        assert starts <= len(evidence) <= starts + (starts > 1)  # a rival that is ahead goes on
         assert fit.evidence == max(evidence)
     monkeypatch.setattr(module, "MANY_COEFFICIENTS", 0)  # a fine field starts from the stiffer one alone
     evidence.clear()
@@ -72,13 +72,30 @@ def test_the_likeliest_of_the_starts_that_a_task_allows_is_taken(scene, monkeypa
 def test_given_knots_need_no_selection_and_are_settled_on_all_blocks(scene, monkeypatch):
     volume, blocks = scene
     task = Search(2, True, knots=30.0)
-    fit, selection = search(volume, blocks, task)
+    fit, selection, _ = search(volume, blocks, task)
     assert selection == {}
     np.testing.assert_allclose(fit.field.theta, fit_at(blocks, task, 30.0, None).field.theta)
     monkeypatch.setattr(module, "N_SEARCHED", len(blocks) // 4)
     few = merge_blocks(blocks, len(blocks) // 4)
     assert len(few) < len(blocks)
-    merged, _ = search(volume, blocks, task)
+    merged, _, _ = search(volume, blocks, task)
     assert np.std(merged.field.at(blocks) - fit.field.at(blocks)) < 0.01
     np.testing.assert_allclose(merged.classes.levels, fit.classes.levels, rtol=0.02)
     np.testing.assert_allclose(merged.classes.variances, fit.classes.variances, rtol=0.1)
+
+
+def test_a_field_that_the_blocks_do_not_determine_is_no_candidate(scene, monkeypatch):
+    volume, blocks = scene
+    refused = []
+
+    def refusing(blocks, task, knots, *rest):
+        if knots < 40.0:
+            refused.append(knots)
+            raise np.linalg.LinAlgError("singular")
+        return original(blocks, task, knots, *rest)
+
+    original = module.fit_at
+    monkeypatch.setattr(module, "fit_at", refusing)
+    _, selection, _ = search(volume, blocks, Search(2, True))
+    assert len(refused) == 1
+    assert np.min(selection["stiffness"]["knots"]) >= 40.0

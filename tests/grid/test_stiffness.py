@@ -19,7 +19,7 @@ from stepsmooth.grid.stiffness import choose_stiffness
 def test_an_image_without_field_gets_none(patches, volume_of):
     image, _, _ = patches(shape=(100, 96), strength=0.0)
     volume = volume_of(image)
-    fit, selection = search(volume, pure_blocks(volume), Search(3, True))
+    fit, selection, _ = search(volume, pure_blocks(volume), Search(3, True))
     assert fit.field.basis is None
     assert selection["stiffness"]["chosen"] == np.inf
 
@@ -27,7 +27,7 @@ def test_an_image_without_field_gets_none(patches, volume_of):
 def test_a_strong_field_is_found(patches, volume_of):
     image, _, _ = patches(shape=(100, 96), strength=0.6)
     volume = volume_of(image)
-    fit, selection = search(volume, pure_blocks(volume), Search(3, True))
+    fit, selection, _ = search(volume, pure_blocks(volume), Search(3, True))
     assert fit.field.basis is not None
     assert selection["stiffness"]["behind"][0] > 0.1
 

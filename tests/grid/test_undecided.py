@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from stepsmooth.grid import undecided as module
-from stepsmooth.grid.closing import Emission, label_voxels
+from stepsmooth.grid.labelling import Emission, label_voxels
 from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.padding import pad, small_type
 from stepsmooth.grid.partial import Components
 from stepsmooth.grid.potts import Neighbours
-from stepsmooth.grid.undecided import Undecided, pad, small_type
+from stepsmooth.grid.undecided import Undecided
 from stepsmooth.grid.volume import Volume
 
 

@@ -110,13 +110,13 @@ def image(
             check_readable(path)
         out = Path(f"{stem(files[0])}_stepsmooth") if out is None else out
         with (
-            progress(total=5, quiet=quiet or as_json) as steps,
+            progress(total=6, quiet=quiet or as_json) as steps,
             ResultFolder(out, inputs=inputs, overwrite=overwrite) as results,
         ):
             steps.begin("Reading")
             remarks: list[str] = []
             layout, extras = _read(files, mask, weights, settings, remarks)
-            steps.begin("Fitting")
+            steps.begin_fit("stepsmooth.grid")
             o.use_threads(threads)
             began = perf_counter()
             with noted(remarks):

@@ -100,7 +100,7 @@ def signal(
         check_readable(file)
         out = Path(f"{stem(file)}_stepsmooth") if out is None else out
         with (
-            progress(total=5, quiet=quiet or as_json) as steps,
+            progress(total=6, quiet=quiet or as_json) as steps,
             ResultFolder(out, inputs=[file], overwrite=overwrite) as results,
         ):
             steps.begin("Reading")
@@ -108,7 +108,7 @@ def signal(
                 file, x=x, y=y or (), rate=rate, weights=weights, sweep=sweep, sweep_column=sweep_column
             )
             remarks = list(recording.remarks)
-            steps.begin("Fitting")
+            steps.begin_fit("stepsmooth.line")
             o.use_threads(threads)
             began = perf_counter()
             with noted(remarks):

@@ -74,6 +74,14 @@ class Steps:
         self._begun = True
         self._name = name
 
+    def begin_fit(self, package: str) -> None:
+        """Load what fits, then move on to fitting; the first time, its loops are compiled, and the bar says so."""
+        self.begin("Loading")
+        import stepsmooth.estimators  # noqa: F401
+        from stepsmooth.model.compiled import compiled_before
+
+        self.begin("Fitting" if compiled_before(package) else "Fitting (compiling, the first time)")
+
     def round(self, state: object) -> None:
         """Show which round of a fit is done; this is a callback of the estimators."""
         number = getattr(state, "round", None) or getattr(state, "iteration", None)

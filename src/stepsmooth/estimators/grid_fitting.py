@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from stepsmooth.estimators.grid_altmin import AltMinTask, fit_altmin_on_grid
 from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.estimators.grid_settings import GridSettings
+from stepsmooth.estimators.grid_voxels import label_sums
 from stepsmooth.grid import Emission, Search, Volume, choose_count, find_air, fit_grid, shell
 from stepsmooth.grid.background import Air
 from stepsmooth.grid.closing import field_on_grid
@@ -92,7 +93,7 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     if known is not None and not settings.free_shift:
         mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
     else:
-        mean = _mean_of(smooth.reshape(space), labels >= 0, image.weights)
+        mean = _mean_of(smooth, labels, image.weights)
     factor, term = (float(np.exp(mean)), 0.0) if multiplicative else (1.0, mean)
     smooth -= np.float32(mean)
     levels = levels * factor + term
@@ -250,8 +251,11 @@ def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
 def _whole(image: GridImage, volume: Volume, part: Anything, fill: float) -> Anything:
     """Return an image of the volume's box on the whole grid, (t, *space)."""
     frames, *space = image.present.shape
+    shape = (frames, *_deep(tuple(space)))
+    if part.shape == shape:
+        return part.reshape(image.present.shape)
     box = tuple(slice(s, s + n) for s, n in zip(volume.start, part.shape[1:]))
-    whole = np.full((frames, *_deep(tuple(space))), fill, dtype=part.dtype)
+    whole = np.full(shape, fill, dtype=part.dtype)
     whole[(slice(None), *box)] = part
     return whole.reshape(image.present.shape)
 
@@ -260,24 +264,20 @@ def _air(image: GridImage, scale: Floats) -> Air | None:
     """Return what air looks like, from outside the mask, or from the border of an image without one."""
     p, frames, *space = image.values.shape
     shape = (frames, *_deep(tuple(space)))
-    where = shell(shape)
     if image.masked:
         where = ~image.inside.reshape(shape)
-        if np.mean(where) < OUTSIDE:
+        if np.count_nonzero(where) < OUTSIDE * where.size:
             return None
+    else:
+        where = shell(shape)
     air = find_air(image.values.reshape(p, *shape), where)
     return None if air is None else Air(air.sigma / scale, air.share)
 
 
-def _mean_of(smooth: Anything, where: Anything, weights: Anything) -> float:
-    """Return the weighted mean of f over voxels, plane by plane."""
-    total, moment = 0.0, 0.0
-    for t, frame in enumerate(where):
-        for i, here in enumerate(frame):
-            mass = here.astype(np.float64) if weights is None else weights[t, i] * here
-            total += float(np.sum(mass))
-            moment += float(np.sum(mass * smooth[i]))
-    return moment / total if total > 0.0 else 0.0
+def _mean_of(smooth: Anything, labels: Anything, weights: Anything) -> float:
+    """Return the weighted mean of f over the labelled voxels."""
+    mass, moment = label_sums(labels, smooth, weights, 1)
+    return float(moment / mass[0]) if mass[0] > 0.0 else 0.0
 
 
 def _knots_of(fit: Anything) -> float:

@@ -4,10 +4,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
-from scipy.ndimage import label as connected
 
 from stepsmooth.estimators import magnitudes
+from stepsmooth.grid.pieces import piece_sizes
 from stepsmooth.model.arrays import Anything, Floats
 
 Image = NDArray[np.floating]
@@ -37,6 +38,11 @@ class GridImage:
     def n_channels(self) -> int:
         """Return p."""
         return int(self.values.shape[0])
+
+    @property
+    def rows(self) -> Image | None:
+        """Return the values as (voxels, p) where they lie in memory like that, else None."""
+        return _rows(self.values) if len(self.present) == 1 and self.inside.flags.c_contiguous else None
 
     @property
     def n_present(self) -> int:
@@ -93,7 +99,7 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
     values = to_layout(values, channel_axis, series_axis)
     if values.ndim == 2:
         raise ValueError(f"image must have an axis of space besides channels and frames, got shape {array.shape}.")
-    if np.any(np.isinf(values)):
+    if np.isinf(array).any():  # in the order in which it lies in memory
         raise ValueError("image must be finite, but it contains infinity; mark missing voxels by NaN.")
     grid = np.moveaxis(np.empty(values.shape[1:], dtype=bool), 0, series_axis or 0)
     shape = grid.shape if series_axis is not None else grid.shape[1:]
@@ -108,10 +114,10 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
         return given[None] if series_axis is None else np.moveaxis(given, series_axis, 0)
 
     channels = " without channels" if channel_axis is not None else ""
-    known = ~np.isnan(values).any(axis=0)
+    known = _known(values)
     inside = np.ones(values.shape[1:], dtype=bool)
     if mask is not None:
-        inside = laid_out("mask", mask, channels).astype(bool)
+        inside = laid_out("mask", mask, channels).astype(bool, order="C")
         if not inside.any():
             raise ValueError("mask is empty: no voxel is inside.")
     mass = None
@@ -140,6 +146,31 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
     if mask is not None:
         _warn_of_pieces(present)
     return result
+
+
+def _rows(values: Image) -> Image | None:
+    """Return an image (p, 1, *space) as (voxels, p) if that is a view of it, else None."""
+    last = np.moveaxis(values, 0, -1)
+    return last.reshape(-1, len(values)) if last.flags.c_contiguous and len(values[0]) == 1 else None
+
+
+def _known(values: Image) -> Bools:
+    """Return where no channel is missing, (t, *space)."""
+    rows = _rows(values)
+    if len(values) == 1 or rows is None:
+        return np.asarray(~np.isnan(values).any(axis=0))
+    known = np.empty(len(rows), dtype=bool)
+    _all_known(rows, known)
+    return known.reshape(values.shape[1:])
+
+
+@njit(parallel=True, cache=True)
+def _all_known(rows: Image, known: Bools) -> None:
+    for i in prange(len(rows)):
+        missing = False
+        for c in range(rows.shape[1]):
+            missing |= np.isnan(rows[i, c])
+        known[i] = not missing
 
 
 def _axis(name: str, axis: Anything, ndim: int) -> int | None:
@@ -192,14 +223,12 @@ def _warn_of_pieces(present: Bools) -> None:
     for a in range(mask.ndim):  # the box around the mask is often much smaller than the image
         found = np.flatnonzero(mask.any(axis=tuple(b for b in range(mask.ndim) if b != a)))
         mask = mask[(*(slice(None) for _ in range(a)), slice(found[0], found[-1] + 1))]
-    pieces, count = connected(mask)
-    if count > 1:
-        sizes = np.sum([np.bincount(plane.ravel(), minlength=count + 1) for plane in pieces], axis=0)[1:]
-        large = int(np.count_nonzero(sizes >= DUST * sizes.sum()))
-        if large > 1:
-            warnings.warn(
-                f"mask is in {large} pieces that do not touch: f is continued from one to the other by its smoothness "
-                "alone; fit them one by one if their fields have nothing to do with each other.",
-                UserWarning,
-                stacklevel=4,
-            )
+    sizes = piece_sizes(mask)
+    large = int(np.count_nonzero(sizes >= DUST * sizes.sum()))
+    if large > 1:
+        warnings.warn(
+            f"mask is in {large} pieces that do not touch: f is continued from one to the other by its smoothness "
+            "alone; fit them one by one if their fields have nothing to do with each other.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -12,7 +12,7 @@ from stepsmooth.estimators.grid_certificate import grid_certificate
 from stepsmooth.estimators.grid_fitting import GridResult, fit_by_altmin, fit_by_joint
 from stepsmooth.estimators.grid_image import GridImage, read_image, to_layout
 from stepsmooth.estimators.grid_settings import check_grid_settings
-from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, margins
+from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, label_sums, margins
 from stepsmooth.estimators.grid_words import grid_in_words
 from stepsmooth.estimators.lost_levels import warn_of_lost_grid_levels
 from stepsmooth.estimators.notebook import mime_bundle, notebook_html
@@ -100,6 +100,8 @@ class GridStepSmooth(BaseEstimator):
         As the parameters; `knots_` is infinite if no field was found, and NaN for AltMin.
     selection_ : dict
         The curves behind the choices of "stiffness", "n_levels" and "tau".
+        "logarithms" is there, and True, if tissue varies by more than noise explains: then the field is that of the
+        image's logarithm.
     objective_ : float
         AltMin: (|r - f|^2 + f'(S^-1 - I) f) / n. Joint: minus the log evidence of the blocks.
     objective_history_ : list of float
@@ -275,13 +277,8 @@ class GridStepSmooth(BaseEstimator):
         self.levels_ = result.levels if vector else result.levels[:, 0]
         self.noise_variance_ = result.variances if vector else result.variances[:, 0]
         self.smooth_ = result.smooth.astype(float_type, copy=False)
-        inside = result.labels >= 0
-        counts = np.bincount(
-            result.labels[inside],
-            None if data.weights is None else data.weights[inside],
-            minlength=self.n_levels_,
-        )
-        self.proportions_ = counts / max(counts.sum(), 1)
+        mass, _ = label_sums(result.labels, self.smooth_, data.weights, self.n_levels_)
+        self.proportions_ = mass / (mass.sum() or 1.0)
         self.corrected_ = corrected_image(data, self.smooth_, self._multiplicative)
         self._axes = data.channel_axis, data.series_axis
         self._emission, self._in_logs = result.emission, result.in_logs

@@ -1,29 +1,98 @@
-"""Voxel by voxel, after a fit: the image without the field, probabilities of the classes, and margins."""
+"""Voxel by voxel, after a fit: the image without the field, sums over labels, probabilities of classes, margins."""
 
 from typing import Any
 
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
 
-from stepsmooth.estimators.grid_image import Bools, GridImage, Image
+from stepsmooth.estimators.grid_image import Bools, GridImage, Image, to_layout
 from stepsmooth.grid import Emission
+from stepsmooth.grid.chunks import CHUNK, field_at
 from stepsmooth.grid.mixture import gain_and_shift
+from stepsmooth.model.arrays import Floats
 
 SLAB = 1 << 17
 
 
 def corrected_image(image: GridImage, smooth: NDArray[Any], multiplicative: bool) -> NDArray[Any]:
     """Return the image without the field, in the user's layout; outside the mask it stays as it is."""
-    values = np.array(image.values, order="C")
-    length = values.shape[2]
-    step = max(SLAB * length // max(smooth.size, 1), 1)
-    for low in range(0, length, step):  # slab by slab, so that no array of the image's size is made besides
-        slab = slice(low, low + step)
-        field = np.exp(smooth[slab]) if multiplicative else smooth[slab]
-        for channel in values:
-            for frame, inside in zip(channel, image.inside):
-                (np.divide if multiplicative else np.subtract)(frame[slab], field, out=frame[slab], where=inside[slab])
-    return np.ascontiguousarray(image.with_channels(values))
+    smooth = np.ascontiguousarray(smooth).ravel()
+    rows = image.rows
+    if rows is not None:  # the channels of a voxel side by side: nothing has to be turned
+        corrected = np.empty_like(rows)
+        _correct(rows, smooth, image.inside.reshape(-1), multiplicative, corrected)
+        return corrected.reshape(image.with_channels(image.values).shape)
+    whole = np.empty(image.with_channels(image.values).shape, dtype=image.values.dtype)
+    target = to_layout(whole, image.channel_axis, image.series_axis)
+    for t, inside in enumerate(image.inside):
+        frame = np.array(np.moveaxis(image.values[:, t], 0, -1), order="C")
+        rows = frame.reshape(-1, image.n_channels)
+        _correct(rows, smooth, np.ascontiguousarray(inside).ravel(), multiplicative, rows)
+        target[:, t] = np.moveaxis(frame, -1, 0)
+    return whole
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _correct(
+    rows: NDArray[Any], smooth: NDArray[Any], inside: Bools, multiplicative: bool, corrected: NDArray[Any]
+) -> None:
+    n, p = rows.shape
+    for slab in prange(-(-n // SLAB)):
+        end = min((slab + 1) * SLAB, n)
+        for low in range(slab * SLAB, end, CHUNK):
+            here = slice(low, min(low + CHUNK, end))
+            values, f, out, known = rows[here], smooth[here], corrected[here], inside[here]
+            gain, shift = np.empty(len(f)), np.empty(len(f))
+            field_at(f, multiplicative, gain, shift)
+            for i in range(len(f)):  # what is outside the mask is multiplied by one
+                gain[i] = 1.0 / gain[i] if known[i] else 1.0
+                shift[i] = shift[i] if known[i] else 0.0
+            for i in range(len(f)):
+                for c in range(p):
+                    out[i, c] = (values[i, c] - shift[i]) * gain[i]
+
+
+def label_sums(labels: NDArray[np.int16], smooth: NDArray[Any], weights: Any, n_levels: int) -> tuple[Floats, float]:
+    """Return the weight of the voxels of each label, and the weighted sum of f over all that have one.
+
+    Labels from `n_levels` on count as the last.
+
+    Parameters
+    ----------
+    labels : (t, *space) array, -1 where a voxel has none
+    smooth : (*space) array
+    weights : (t, *space) array or None
+    n_levels : int
+
+    Examples
+    --------
+    >>> label_sums(np.array([[0, 1, -1, 1]], dtype=np.int16), np.array([1.0, 2.0, 3.0, 4.0]), None, 2)
+    (array([1., 2.]), 7.0)
+    """
+    frames = len(labels)
+    mass = np.ones((1, 1)) if weights is None else np.ascontiguousarray(weights).reshape(frames, -1)
+    flat = np.ascontiguousarray(labels).reshape(frames, -1)
+    parts = np.zeros((frames, -(-flat.shape[1] // SLAB), n_levels + 1))
+    _add_up(flat, np.ascontiguousarray(smooth).reshape(-1), mass, weights is not None, parts)
+    total = parts.sum(axis=(0, 1))
+    return total[:-1], float(total[-1])
+
+
+@njit(parallel=True, cache=True)
+def _add_up(labels: NDArray[np.int16], smooth: NDArray[Any], weights: Floats, weighted: bool, parts: Floats) -> None:
+    frames, slabs, columns = parts.shape
+    n = labels.shape[1]
+    for piece in prange(frames * slabs):  # each in its own row: the sums do not depend on threads
+        t, slab = piece // slabs, piece % slabs
+        part, moment = parts[t, slab], 0.0
+        for i in range(slab * SLAB, min((slab + 1) * SLAB, n)):
+            label = labels[t, i]
+            if label >= 0:
+                w = weights[t, i] if weighted else 1.0
+                part[min(label, columns - 2)] += w
+                moment += w * smooth[i]
+        part[columns - 1] = moment
 
 
 def label_probabilities(

@@ -322,14 +322,15 @@ class StepSmooth(BaseEstimator):
     def _fill(self, result: Result, X: Floats, Y: Floats, present: Anything) -> None:
         """Store what there is one of for each point, also for the points that had no say in the fit."""
         n, fields = len(Y), result.smooth.shape[1]
+        fitted = slice(None) if present.all() else present
         smooth, errors = np.empty((n, fields)), np.full((n, fields), np.nan)
-        smooth[present], errors[present] = result.smooth, result.smooth_se
+        smooth[fitted], errors[fitted] = result.smooth, result.smooth_se
         if not present.all():
             smooth[~present] = self._smooth_at(X[~present])
         self.smooth_, self.smooth_se_ = self._shape_of_smooth(smooth), self._shape_of_smooth(errors)
         labels = np.full(n, -1, dtype=np.int64)
         probabilities = np.full((n, self.n_levels_), 1.0 / self.n_levels_)
-        labels[present], probabilities[present] = result.labels, result.probabilities
+        labels[fitted], probabilities[fitted] = result.labels, result.probabilities
         absent = ~present & ~np.isnan(Y).any(axis=1)
         if absent.any():
             residual = (Y - smooth)[absent]

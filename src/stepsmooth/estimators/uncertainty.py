@@ -52,16 +52,20 @@ def log_densities(residual: Floats, levels: Floats, variance: float | Floats, pr
     p = residual.shape[1]
     # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
     variance = np.maximum(variance, 1e-12 * float(np.ptp(levels) ** 2 + np.var(residual)) + 1e-300)
-    squared = sum((residual[:, c, None] - levels[None, :, c]) ** 2 for c in range(p))
+    variance = np.broadcast_to(variance, len(levels))
     with np.errstate(divide="ignore"):
         prior = np.log(proportions)
-    return np.asarray(prior - squared / (2.0 * variance) - 0.5 * p * np.log(2.0 * np.pi * variance))
+    # Few columns: one after the other they are made, and summed across, many times faster than rows of M.
+    columns = np.empty((len(levels), len(residual)))
+    for k, level in enumerate(levels):
+        squared = sum((residual[:, c] - level[c]) ** 2 for c in range(p))
+        columns[k] = prior[k] - squared / (2.0 * variance[k]) - 0.5 * p * np.log(2.0 * np.pi * variance[k])
+    return columns.T
 
 
 def normalise(log_density: Floats) -> Floats:
     """Return the rows of exp(log_density), scaled to sum to one."""
-    q = np.ascontiguousarray(log_density.T)  # few columns: sums along them are many times faster than across
-    q -= q.max(axis=0)
+    q = log_density.T - log_density.T.max(axis=0)
     np.exp(q, out=q)
     q /= q.sum(axis=0)
     return np.ascontiguousarray(q.T)

@@ -4,9 +4,9 @@
 """
 
 from stepsmooth.grid.background import Air, find_air, shell
-from stepsmooth.grid.closing import Emission
 from stepsmooth.grid.counting import choose_count
 from stepsmooth.grid.fitting import GridFit, GridState, fit_grid
+from stepsmooth.grid.labelling import Emission
 from stepsmooth.grid.search import Search
 from stepsmooth.grid.tensor_smoother import TensorSmoother
 from stepsmooth.grid.volume import Volume

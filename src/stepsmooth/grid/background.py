@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numba import njit, prange
 
-from stepsmooth.grid.blocks import block_moments
+from stepsmooth.grid.moments import block_moments
 from stepsmooth.grid.volume import Bools, Floats32, Volume
 from stepsmooth.model.arrays import Floats
 
@@ -23,7 +23,7 @@ LEAST_SHARE, CONTRAST = 0.02, 2.0
 # Air is noise: neighbours that are more alike than this are something else.
 MOST_CORRELATION = 0.5
 # Its noise is estimated on about so many voxels.
-N_SEEN = 300_000
+N_SEEN = 100_000
 RAYLEIGH_MEAN, RAYLEIGH_VARIANCE = np.sqrt(np.pi / 2.0), 2.0 - np.pi / 2.0
 
 
@@ -78,8 +78,8 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
         limit = np.quantile(values, 0.5)
         for _ in range(20):
             sigma[c] = np.sqrt(np.mean(values[values <= limit] ** 2) / 2.0)
-            limit = max(3.5 * sigma[c], limit)
-            if np.mean(values <= limit) > 0.999:
+            before, limit = limit, max(3.5 * sigma[c], limit)
+            if limit == before or np.mean(values <= limit) > 0.999:
                 break
     air = Air(sigma, 0.0)
     dark = np.all(few <= air.limit(1)[:, None, None, None, None], axis=0)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy.stats import chi2
 
 from stepsmooth.grid.mixture import least_variance
-from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
+from stepsmooth.grid.moments import block_moments
+from stepsmooth.grid.volume import Bools, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
 # The noise is read off the quieter blocks: borders make the others spread.
@@ -26,6 +27,8 @@ ALIKE = 4.0
 # Fewer pure blocks than this, or a smaller share of the voxels, say too little: then each voxel is its own block.
 FEWEST = 400
 SMALLEST_SHARE = 0.1
+# The noise is read off about so many blocks, and the curve that undoes their choice at so many points.
+N_FOR_NOISE, N_NODES = 50_000, 1000
 
 
 @dataclass(frozen=True)
@@ -106,13 +109,13 @@ def pure_blocks(volume: Volume) -> Blocks:
         if len(pure) >= max(FEWEST, SMALLEST_SHARE * n_present / n):
             # The blocks were chosen for their small spread: undo what that takes from its mean.
             wider = limit * np.mean((noise + slope[excess <= limit]) / noise, axis=1)
-            spread[pure] /= (chi2.cdf(wider, freedom + 2) / chi2.cdf(wider, freedom))[:, None]
-            return _blocks(volume, pure, means, spread / n, weights / n, sides, box, noise / n)
+            spread[pure] /= _part_of_mean(wider, freedom)[:, None]
+            return blocks_at(volume, pure, means, spread, weights, sides, box, noise / n)
     noise = noise_floor(spread[full], n) if n > 1 and len(full) else np.zeros(means.shape[1])
     counts, means, spread, weights = block_moments(volume, (1, 1, 1), box)
     alone = np.flatnonzero(counts == 1)
     noise = np.where(noise > 0.0, noise, 1e-4 * np.var(means[alone], axis=0))
-    return _blocks(volume, alone, means, spread, weights, (1, 1, 1), box, noise)
+    return blocks_at(volume, alone, means, spread, weights, (1, 1, 1), box, noise)
 
 
 def merge_blocks(blocks: Blocks, most: int) -> Blocks:
@@ -128,8 +131,14 @@ def merge_blocks(blocks: Blocks, most: int) -> Blocks:
     shape = tuple(-(-n // stride) for n in blocks.shape)
     space = int(np.prod(shape))
     place = np.ravel_multi_index([i // stride for i in np.unravel_index(blocks.place, blocks.shape)], shape)
-    order = np.lexsort((blocks.means[:, 0], blocks.frame * space + place))
-    group, first, count = np.unique((blocks.frame * space + place)[order], return_index=True, return_counts=True)
+    place += blocks.frame * space
+    count = np.bincount(place)
+    group = np.flatnonzero(count)
+    cell = (np.cumsum(count > 0) - 1)[place]
+    count = count[group]
+    first = np.cumsum(count) - count
+    order = np.empty(len(blocks), dtype=np.int64)
+    _in_order(cell, blocks.means[:, 0], first.copy(), order)
     middle = np.repeat(order[first + count // 2], count)
     spread = 2.0 * blocks.noise + (SLOPE * blocks.means[middle]) ** 2
     alike = np.all((blocks.means[order] - blocks.means[middle]) ** 2 <= ALIKE**2 * spread, axis=1)
@@ -155,6 +164,19 @@ def merge_blocks(blocks: Blocks, most: int) -> Blocks:
     )
 
 
+@njit(cache=True)
+def _in_order(cell: Ints, values: Floats, ends: Ints, order: Ints) -> None:
+    """Put the observations of each cell, by ascending value, into `order`; `ends` is where each cell begins there."""
+    begin = ends.copy()
+    for i in range(len(cell)):
+        at = ends[cell[i]]
+        while at > begin[cell[i]] and values[order[at - 1]] > values[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+        ends[cell[i]] += 1
+
+
 def _centres(x: Floats, stride: int) -> Floats:
     """Return the middle of every few points."""
     return np.array([x[i : i + stride].mean() for i in range(0, len(x), stride)])
@@ -174,7 +196,7 @@ def label_pure_blocks(volume: Volume, labels: Labels, before: Blocks) -> Blocks:
     chosen = np.flatnonzero(same.ravel() & (counts == n))
     if len(chosen) < max(FEWEST, 0.25 * len(before)):
         return before
-    return _blocks(volume, chosen, means, spread / n, weights / n, sides, box, before.noise)
+    return blocks_at(volume, chosen, means, spread, weights, sides, box, before.noise)
 
 
 def _same_label(labels: Labels, sides: Ints) -> Bools:
@@ -194,76 +216,31 @@ def _same_label(labels: Labels, sides: Ints) -> Bools:
     return np.asarray(same)
 
 
+def _part_of_mean(limit: Floats, freedom: int) -> Floats:
+    """Return which part of its mean a chi-square variable has where it is known to stay below a limit."""
+    # A smooth curve, and very many limits close together.
+    nodes = np.linspace(limit.min(), limit.max(), N_NODES)
+    return np.interp(limit, nodes, chi2.cdf(nodes, freedom + 2) / chi2.cdf(nodes, freedom))
+
+
 def noise_floor(spread: Floats, n: int) -> Floats:
     """Return the noise variance of each channel from sums of squares (blocks, p) about the means of n voxels."""
-    quiet = np.quantile(spread, QUIET, axis=0)
-    scale = np.quantile(spread, 0.9, axis=0)
+    quiet, scale = np.quantile(spread[:: max(len(spread) // N_FOR_NOISE, 1)], (QUIET, 0.9), axis=0)
     return np.asarray(np.maximum(quiet / chi2.ppf(QUIET, n - 1), 1e-12 * scale + 1e-300))
 
 
-def block_moments(
-    volume: Volume, sides: tuple[int, ...], box: tuple[slice, slice, slice]
-) -> tuple[Ints, Floats, Floats, Floats]:
-    """Return, for all blocks of a box of space, frame by frame: voxels present, means, sums of squares, weights."""
-    values = volume.values[(slice(None), slice(None), *box)]
-    weights = np.ones((1, 1, 1, 1), dtype=np.float32) if volume.weights is None else volume.weights[(slice(None), *box)]
-    p, t = values.shape[:2]
-    shape = tuple(-(-n // s) for n, s in zip(values.shape[2:], sides))
-    size = t * int(np.prod(shape))
-    counts = np.zeros(size, dtype=np.int64)
-    means, spread = np.zeros((size, p)), np.zeros((size, p))
-    mass = np.zeros(size)
-    _moments(values, weights, volume.weights is not None, np.array(sides), np.array(shape), counts, means, spread, mass)
-    return counts, means, spread, mass
-
-
-@njit(parallel=True, cache=True)
-def _moments(
-    values: Floats32,
-    weights: Floats32,
-    weighted: bool,
-    sides: Ints,
-    shape: Ints,
-    counts: Ints,
-    means: Floats,
-    spread: Floats,
-    mass: Floats,
-) -> None:
-    p, t = values.shape[0], values.shape[1]
-    for row in prange(t * shape[0]):
-        frame, i = row // shape[0], row % shape[0]
-        for j in range(shape[1]):
-            for k in range(shape[2]):
-                at = (row * shape[1] + j) * shape[2] + k
-                for x in range(i * sides[0], min((i + 1) * sides[0], values.shape[2])):
-                    for y in range(j * sides[1], min((j + 1) * sides[1], values.shape[3])):
-                        for z in range(k * sides[2], min((k + 1) * sides[2], values.shape[4])):
-                            if np.isnan(values[0, frame, x, y, z]):
-                                continue
-                            w = weights[frame, x, y, z] if weighted else 1.0
-                            counts[at] += 1
-                            mass[at] += w
-                            for c in range(p):
-                                # Welford: a mean and a sum of squares that lose no digits.
-                                step = values[c, frame, x, y, z] - means[at, c]
-                                means[at, c] += step * w / mass[at]
-                                spread[at, c] += w * step * (values[c, frame, x, y, z] - means[at, c])
-                if weighted and mass[at] > 0.0:
-                    # As if the weights were one on average: so the spread is that of as many voxels.
-                    for c in range(p):
-                        spread[at, c] *= counts[at] / mass[at]
-
-
-def _blocks(
+def blocks_at(
     volume: Volume,
     chosen: Ints,
     means: Floats,
-    within: Floats,
+    spread: Floats,
     weights: Floats,
     sides: tuple[int, ...],
     box: tuple[slice, ...],
     noise: Floats,
 ) -> Blocks:
+    """Return chosen blocks of a box of space, all of which have these moments."""
+    n = int(np.prod(sides))
     spans = [side.stop - side.start for side in box]
     shape = tuple(-(-n // s) for n, s in zip(spans, sides))
     space = int(np.prod(shape))
@@ -273,13 +250,13 @@ def _blocks(
     ]
     return Blocks(
         means=means[chosen],
-        weights=weights[chosen],
-        within=within[chosen],
+        weights=weights[chosen] / n,
+        within=spread[chosen] / n,
         frame=chosen // space,
         place=chosen % space,
         shape=shape,
         coordinates=coordinates,
-        voxels_per_block=int(np.prod(sides)),
+        voxels_per_block=n,
         noise=noise,
         reach=tuple(
             ((first + side.start) * h, (first + side.stop - 1) * h)

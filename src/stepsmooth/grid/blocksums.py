@@ -1,12 +1,13 @@
 """What a step of the joint fit reads off the blocks, in one pass: images on their grid, and sums over them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit, prange
 
 from stepsmooth.grid.blocks import Blocks
-from stepsmooth.grid.mixture import MANY, PIECE, Classes, constants, probabilities
+from stepsmooth.grid.chunks import CHUNK, add_sums, channels_first, field_at, probabilities
+from stepsmooth.grid.mixture import MANY, PIECE, Classes, constants
 from stepsmooth.grid.volume import Floats32
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -15,25 +16,42 @@ from stepsmooth.model.arrays import Floats, Ints
 class BlockSums:
     """Images on the grid of blocks and sums over the blocks, weighted by the probability q of each class.
 
-    `weight` is the information about f, `lift` where the residuals pull it, `touch` (M, ...) how much of each level a
-    change of f would take; `mass`, `information`, `pull` as in `mixture.Sums`.
+    `images` (2 + M, ...) are `weight`, `lift` and `touch`; `mass`, `information`, `pull` as in `mixture.Sums`; q is
+    (M, n).
     """
 
-    weight: Floats
-    lift: Floats
-    touch: Floats
+    images: Floats
     mass: Floats
     information: Floats
     pull: Floats
     q: Floats32
+
+    def without_images(self) -> "BlockSums":
+        """Return the sums alone: the images are large."""
+        return replace(self, images=np.empty((0, 0)))
+
+    @property
+    def weight(self) -> Floats:
+        """Return the information about f."""
+        return np.asarray(self.images[0])
+
+    @property
+    def lift(self) -> Floats:
+        """Return where the residuals pull f."""
+        return np.asarray(self.images[1])
+
+    @property
+    def touch(self) -> Floats:
+        """Return how much of each level a change of f would take, (M, ...)."""
+        return np.asarray(self.images[2:])
 
 
 def block_sums(blocks: Blocks, f: Floats, multiplicative: bool, classes: Classes) -> BlockSums:
     """Return the sums for classes under a field f at the blocks."""
     M, p = classes.levels.shape
     images = np.zeros((2 + M, int(np.prod(blocks.shape))))
-    q = np.empty((len(blocks), M), dtype=np.float32)
-    parts = np.zeros((max(-(-len(blocks) // PIECE), 1), M * (2 + p)))
+    q = np.empty((M, len(blocks)), dtype=np.float32)
+    parts = np.zeros((max(-(-len(blocks) // PIECE), 1), M * (2 + 2 * p)))
     # Frames share the images: then pieces must not write at the same time.
     run = _pass_threads if len(parts) >= MANY and not blocks.frame.any() else _pass
     run(
@@ -48,9 +66,9 @@ def block_sums(blocks: Blocks, f: Floats, multiplicative: bool, classes: Classes
         q,
         parts,
     )
-    table = parts.sum(axis=0).reshape(M, 2 + p)
+    table = parts.sum(axis=0).reshape(M, 2 + 2 * p)
     shaped = images.reshape(2 + M, *blocks.shape)
-    return BlockSums(shaped[0], shaped[1], shaped[2:], table[:, 0], table[:, 1], table[:, 2:], q)
+    return BlockSums(shaped, table[:, 0], table[:, 1], table[:, 2 : 2 + p], q)
 
 
 def squares_at(blocks: Blocks, f: Floats, multiplicative: bool, levels: Floats, sums: BlockSums) -> Floats:
@@ -78,25 +96,35 @@ def _pass_piece(
     part: Floats,
 ) -> None:
     M, p = levels.shape
-    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
-        gain, shift = (np.exp(f[i]), 0.0) if multiplicative else (1.0, f[i])
-        at = place[i]
-        probabilities(Y[i], gain, shift, levels, precision, logs, outlier, q[i])
+    y, share, density = np.empty((p, CHUNK)), np.empty((M, CHUNK)), np.empty(CHUNK)
+    room = np.empty((4, CHUNK))
+    for low in range(piece * PIECE, min((piece + 1) * PIECE, len(Y)), CHUNK):
+        n = min(CHUNK, len(Y) - low)
+        gain, shift, information, lift = room[0, :n], room[1, :n], room[2], room[3]
+        channels_first(Y, low, n, y)
+        field_at(f[low : low + n], multiplicative, gain, shift)
+        probabilities(y, gain, shift, levels, precision, logs, outlier, share, density)
+        information[:] = 0.0
+        lift[:] = 0.0
         for k in range(M):
-            w = weights[i] * q[i, k]
-            if w == 0.0:
-                continue
-            row = k * (2 + p)
-            part[row] += w
-            part[row + 1] += w * gain**2
-            # In f the mean rises by gain * level, or by 1 where f adds (then gain is 1).
+            mass = share[k]
+            for i in range(n):
+                q[k, low + i] = mass[i]
+                mass[i] *= weights[low + i]
             for c in range(p):
-                slope = levels[k, c] if multiplicative else 1.0
-                residual = Y[i, c] - gain * levels[k, c] - shift
-                part[row + 2 + c] += w * gain * residual
-                images[0, at] += w * gain**2 * slope**2 * 2.0 * precision[k, c]
-                images[1, at] += w * gain * slope * 2.0 * precision[k, c] * residual
-            images[2 + k, at] += w * gain**2
+                # In f the mean rises by gain * level, or by 1 where f adds (then gain is 1).
+                values, level, double = y[c], levels[k, c], 2.0 * precision[k, c]
+                slope = level if multiplicative else 1.0
+                for i in range(n):
+                    rise = mass[i] * gain[i] * slope * double
+                    information[i] += rise * gain[i] * slope
+                    lift[i] += rise * (values[i] - gain[i] * level - shift[i])
+            add_sums(y, gain, shift, mass, levels[k], part[k * (2 + 2 * p) :])
+            for i in range(n):
+                images[2 + k, place[low + i]] += mass[i] * gain[i] * gain[i]
+        for i in range(n):
+            images[0, place[low + i]] += information[i]
+            images[1, place[low + i]] += lift[i]
 
 
 @njit(cache=True)
@@ -142,13 +170,19 @@ def _squares_piece(
     piece: int, Y: Floats, f: Floats, multiplicative: bool, weights: Floats, levels: Floats, q: Floats32, part: Floats
 ) -> None:
     M, p = levels.shape
-    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
-        gain, shift = (np.exp(f[i]), 0.0) if multiplicative else (1.0, f[i])
+    y, mass, room = np.empty((p, CHUNK)), np.empty(CHUNK), np.empty((2, CHUNK))
+    sums = np.empty(2 + 2 * p)
+    for low in range(piece * PIECE, min((piece + 1) * PIECE, len(Y)), CHUNK):
+        n = min(CHUNK, len(Y) - low)
+        gain, shift = room[0, :n], room[1, :n]
+        channels_first(Y, low, n, y)
+        field_at(f[low : low + n], multiplicative, gain, shift)
         for k in range(M):
-            w = weights[i] * q[i, k]
-            if w > 0.0:
-                for c in range(p):
-                    part[k, c] += w * (Y[i, c] - gain * levels[k, c] - shift) ** 2
+            for i in range(n):
+                mass[i] = weights[low + i] * q[k, low + i]
+            sums[:] = 0.0
+            add_sums(y, gain, shift, mass, levels[k], sums)
+            part[k] += sums[2 + p :]
 
 
 @njit(cache=True)

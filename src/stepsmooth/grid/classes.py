@@ -24,6 +24,8 @@ from stepsmooth.model.kmeans import kmeans, kmeans_1d
 SAMPLE = 3000
 # k-means is started on at most so many values.
 N_FOR_KMEANS = 4000
+# In several channels it is started from so many seeds: what it misses, splits and merges mend.
+N_SEEDS = 4
 N_STEPS, N_SHORT = 25, 8
 # Moves are tried on at most so many observations for each class.
 N_FOR_TRIALS = 1000
@@ -114,7 +116,7 @@ def _labels(values: Floats, n_levels: int, weights: Floats, seed: int) -> Ints:
     if scaled.shape[1] == 1:
         return kmeans_1d(scaled[:, 0], n_levels, weights)[1]
     n_levels = min(n_levels, len(np.unique(scaled, axis=0)))
-    return kmeans(scaled, n_levels, weights, np.random.RandomState(seed))[1]
+    return kmeans(scaled, n_levels, weights, np.random.RandomState(seed), N_SEEDS)[1]
 
 
 def _of_labels(sample: Sample, labels: Ints, Y: Floats) -> Classes:
@@ -172,8 +174,9 @@ def _moves(sample: Sample, classes: Classes) -> list[Classes]:
         for k in splits:
             if k not in (i, j):
                 moves.append(_moved(sample, classes, q, i, j, int(k)))
+    groups = _unexplained(sample, classes, q)
     for i, j in pairs[:N_MERGES]:
-        moves += [_merged(classes, i, j, *found) for found in _unexplained(sample, classes, q)]
+        moves += [_merged(classes, i, j, *found) for found in groups]
     return moves
 
 

@@ -26,6 +26,7 @@ class Contest:
     blocks: Blocks
     voxels: ScoredVoxels
     side: float
+    errors: float = 1.0  # how many of them tell two candidates apart in the end
     knots: list[float] = field(default_factory=list)
     fits: list[JointFit] = field(default_factory=list)
     totals: list[Floats] = field(default_factory=list)
@@ -38,7 +39,9 @@ class Contest:
         self.fits.append(fit)
         self.totals.append(held_out_score(self.blocks, fit, self.voxels, self.side, FIRST_FOLDS))
         self.complete.append(False)
-        self._tell_apart(len(self.fits) - 1, before)
+        ahead, error = lead(self.totals[-1], self.totals[before], self.voxels.mass)
+        if ahead >= -error:  # who is behind by more on the first folds is out
+            self._tell_apart(len(self.fits) - 1, before)
         ahead, error = lead(self.totals[-1], self.totals[before], self.voxels.mass)
         return ahead > error
 
@@ -53,7 +56,7 @@ class Contest:
             return None
         for i in range(self.best):
             self._tell_apart(i, self.best)
-        return choose_stiffness(self.knots, self.totals, self.voxels.mass)
+        return choose_stiffness(self.knots, self.totals, self.voxels.mass, errors=self.errors)
 
     def _tell_apart(self, one: int, other: int) -> None:
         """Score all folds of two candidates if the first ones leave open which is better."""

@@ -18,7 +18,7 @@ ROUNDS = (8.0, 5.0, 3.5, 2.5, 2.5, 2.5)
 # Besides noise, differences spread by what the spline cannot follow.
 SLACK = 0.01
 # On a large grid only some of its lines are looked at: about so many places in all, along each axis.
-N_PLACES = 80_000
+N_PLACES = 40_000
 
 
 @dataclass(frozen=True)

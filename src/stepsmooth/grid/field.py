@@ -6,7 +6,7 @@ import numpy as np
 
 from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.fieldprior import FieldPrior
-from stepsmooth.grid.splines import axis_basis
+from stepsmooth.grid.splines import AxisBasis, axis_basis
 from stepsmooth.grid.tensor import TensorBasis
 from stepsmooth.model.arrays import Floats
 
@@ -32,11 +32,7 @@ class Field:
     @classmethod
     def flat(cls, blocks: Blocks, knot_spacing: float, multiplicative: bool) -> "Field":
         """Return f = 0 in a basis with knots about `knot_spacing` apart, that may bend."""
-        axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
-        while np.prod([axis.size for axis in axes]) > MOST_COEFFICIENTS:
-            knot_spacing *= 1.1
-            axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
-        basis = TensorBasis.on(axes, blocks.coordinates)
+        basis = TensorBasis.on(axes_of(blocks, knot_spacing), blocks.coordinates)
         return cls(basis, FieldPrior.of(basis), np.zeros(basis.size), 1.0, multiplicative)
 
     @property
@@ -68,3 +64,12 @@ class Field:
         moment = self.basis.project(blocks.scatter(blocks.weights * f))
         slight = 1e-6 * gram.trace / max(self.prior.bending.trace, 1e-300)
         return replace(self, theta=self.prior.solve(gram, moment, slight, choose=False).theta)
+
+
+def axes_of(blocks: Blocks, knot_spacing: float) -> list[AxisBasis]:
+    """Return bases along the axes with knots about `knot_spacing` apart, or as close as dense algebra can handle."""
+    axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
+    while np.prod([axis.size for axis in axes]) > MOST_COEFFICIENTS:
+        knot_spacing *= 1.1
+        axes = [axis_basis(low, high, knot_spacing) for low, high in blocks.reach]
+    return axes

@@ -1,6 +1,7 @@
 """The prior of the field, exp(-penalty / 2 * integral |D^2 f|^2), and the linear solves in which it meets the data."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, lapack
@@ -61,6 +62,8 @@ class FieldPrior:
         V = (gram - taken + penalty P)^-1: its fixed point maximises the restricted likelihood. Without `choose` it
         stays. `occam` is (rank log penalty - log det V^-1) / 2, the price of flexibility in the evidence.
         """
+        if not 0.0 < penalty < np.inf:  # a handful of voxels that span more than a number can hold
+            raise LinAlgError(f"the field's penalty is {penalty:g}.")
         run = self._dense if len(gram) <= SMALL else self._banded
         theta, logdet, bent = run(gram, moment, penalty, taken, choose)
         occam = 0.5 * self.rank * np.log(penalty) - 0.5 * logdet
@@ -106,10 +109,8 @@ class FieldPrior:
             raise LinAlgError("the field's system is not positive definite.")
         touch = pin[None] if taken is None else np.vstack([pin, taken.touch[:, order]])
         size = np.array([firm]) if taken is None else np.append(firm, -taken.share)
-        columns = [moment[order], *touch]
-        if choose:
-            columns.extend(self._probes(gram, ridge))
-        X = lapack.dpbtrs(factor, np.array(columns).T, lower=1)[0]
+        columns = np.vstack([moment[order], touch, *([self._probes] if choose else [])])
+        X = lapack.dpbtrs(factor, columns.T, lower=1)[0]
         m = len(touch)
         Z = X[:, 1 : 1 + m]
         inner = np.eye(m) + size[:, None] * (touch @ Z)
@@ -119,22 +120,20 @@ class FieldPrior:
         logdet = 2.0 * float(np.sum(np.log(factor[0]))) + float(np.linalg.slogdet(inner)[1])
         if not choose:
             return theta, logdet, 0.0
-        probes = np.array(columns[1 + m :])
-        # tr(V (gram - taken)): what the data know, of the free directions as well.
-        known = float(np.sum(full[:, 1 + m :].T * probes)) / N_PROBES
-        known += float(np.sum(size[1:, None] * touch[1:] * full[:, 2 : 1 + m].T))
+        spent = float(np.sum(full[:, 1 + m :].T * self._probes)) / N_PROBES
         # An estimate of next to nothing may come out below it, and would set the field free.
-        return theta, logdet, max(known - (n - self.rank) + (taken is not None), 1.0)
+        return theta, logdet, max(self.rank - penalty * spent, 1.0)
 
-    def _probes(self, gram: Band, ridge: float) -> list[Floats]:
-        """Return random vectors of covariance `gram`; the mean of v' V v over them is tr(V gram)."""
-        data = gram.data.copy(order="F")
-        data[0] += ridge
+    @cached_property
+    def _probes(self) -> Floats:
+        """Return random vectors of covariance `bending`; the mean of v' V v over them is tr(V P)."""
+        data = self.bending.data.copy(order="F")
+        data[0] += 1e-9 * self.bending.trace / len(self.bending)  # affine functions bend nothing
         factor, info = lapack.dpbtrf(data, lower=1, overwrite_ab=1)
         if info != 0:
-            raise LinAlgError("the information of the field is not positive definite.")
-        signs = 2.0 * np.random.RandomState(0).randint(2, size=(N_PROBES, len(gram))) - 1.0
-        return [blas.dtbmv(gram.layout.width, factor, z, lower=1) for z in signs]
+            raise LinAlgError("the bending energy is not positive definite.")
+        signs = 2.0 * np.random.RandomState(0).randint(2, size=(N_PROBES, len(self.bending))) - 1.0
+        return np.array([blas.dtbmv(self.bending.layout.width, factor, z, lower=1) for z in signs])
 
 
 def _pin(gram: Band, taken: Taken | None) -> tuple[float, Floats, float]:

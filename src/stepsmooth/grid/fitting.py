@@ -11,13 +11,15 @@ import numpy as np
 
 from stepsmooth.grid.background import Air, without_air
 from stepsmooth.grid.blocks import Blocks, label_pure_blocks, pure_blocks
-from stepsmooth.grid.closing import Emission, field_on_grid, label_voxels, voxel_classes
+from stepsmooth.grid.closing import field_on_grid, voxel_classes
 from stepsmooth.grid.joint import JointFit
+from stepsmooth.grid.labelling import Emission, label_voxels
 from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.partial import Components
 from stepsmooth.grid.potts import Neighbours, potts_labels
 from stepsmooth.grid.rician import noise_variance, without_floor
-from stepsmooth.grid.search import Search, refit, search
+from stepsmooth.grid.search import KNOTS, Search, classes_under, refit, search
+from stepsmooth.grid.textured import in_logs, task_in_logs, textured
 from stepsmooth.grid.volume import Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats
 
@@ -26,6 +28,8 @@ N_ROUNDS = 2
 AGREEMENT = 0.9
 # A round that moved f by less was the last.
 SETTLED = 1e-3
+# Where voxels mistake their class less often, neighbours say no more about which blocks are pure.
+CLEAR = 1e-3
 # A Potts prior weaker than this is none.
 LEAST_STRENGTH = 1.0
 
@@ -85,23 +89,24 @@ def fit_grid(
     if task.rician:
         sigma2 = noise_variance(signal) if air is None or not np.all(air.sigma > 0.0) else air.sigma**2
         volume, signal = without_floor(volume, sigma2), without_floor(signal, sigma2)
-    blocks = pure_blocks(signal)
-    joint, selection = search(signal, blocks, task)
+    joint, selection, blocks = search(signal, pure_blocks(signal), task)
+    by_logs = task.multiplicative and joint.field.basis is not None and textured(joint, blocks)
+    if by_logs:
+        joint, selection = _fit_in_logs(signal, blocks, task, selection)
     neighbours = Neighbours.of(volume.grid[1:], volume.spacing)
     rival = air if air_is_a_class else None
-    for round_ in range(N_ROUNDS):
-        smooth, classes, components = _at_voxels(signal, joint, blocks, task)
+    view = _at_voxels(signal, joint, blocks, task)
+    clear = by_logs or (rival is None and view.doubt < CLEAR)
+    for round_ in range(0 if clear else N_ROUNDS):
+        classes = view.classes
         joint = _informed(joint, classes, blocks)
-        emission = Emission.of(components, rival, uniform=not components.mixed)
-        start, margin = label_voxels(volume, smooth, task.multiplicative, emission)
-        labels, strength_now = potts_labels(
-            volume, smooth, task.multiplicative, emission, start, margin, neighbours, strength
-        )
-        del start, margin, smooth
         if rival is not None:
-            # What is air now is known voxel by voxel.
-            signal = _present_only(volume, labels < classes.count)
-            labels = np.where(labels < classes.count, labels, -1).astype(np.int16)
+            signal = volume  # what is air will be known voxel by voxel
+        labels, strength_now = _coupled(volume, view, rival, task, neighbours, strength)
+        del view  # arrays of the image's size go as soon as they can
+        if rival is not None:
+            labels[labels >= classes.count] = -1
+            signal = _present_only(volume, labels >= 0)
         purer = label_pure_blocks(signal, labels, blocks) if strength_now >= LEAST_STRENGTH else blocks
         del labels
         agreed = round_ > 0 or _agreement(purer, blocks) >= AGREEMENT
@@ -109,25 +114,64 @@ def fit_grid(
         if agreed:
             joint = refit(blocks, joint.field, joint.classes, task)
         else:
-            joint, selection = search(signal, blocks, task)
+            joint, selection, blocks = search(signal, blocks, task)
         if callback is not None:
             callback(GridState(round_ + 1, joint.evidence, joint.classes.levels, joint.field.at(blocks)))
+        view = _at_voxels(signal, joint, blocks, task)
         if agreed and _moved(before, joint, blocks) < SETTLED:
             break
-    smooth, classes, components = _at_voxels(signal, joint, blocks, task)
-    labels, margin, emission, used = _close(volume, smooth, components, rival, task, label_prior, neighbours, strength)
-    return GridFit(labels, margin, classes, emission, joint, used, selection, len(blocks))
+    if clear and callback is not None:
+        callback(GridState(1, joint.evidence, joint.classes.levels, joint.field.at(blocks)))
+    del signal  # unless it is the volume itself
+    labels, margin, emission, used = _close(volume, view, rival, task, label_prior, neighbours, strength)
+    return GridFit(labels, margin, view.classes, emission, joint, used, selection, len(blocks))
 
 
-def _at_voxels(volume: Volume, joint: JointFit, blocks: Blocks, task: Search) -> tuple[Floats32, Classes, Components]:
+def _fit_in_logs(
+    signal: Volume, blocks: Blocks, task: Search, selection: dict[str, object]
+) -> tuple[JointFit, dict[str, object]]:
+    """Return the field of the image's logarithm, the classes of the image under it, and the curves behind it."""
+    logs, asked = in_logs(signal), task_in_logs(task)
+    found = fit_grid(logs, asked, "auto")
+    if found.joint.field.basis is not None:
+        selection = found.selection
+    else:  # that there is a field the raw image has said, and its curve; then it is as stiff as can be
+        found = fit_grid(logs, replace(asked, knots=KNOTS[0] * task.unit), "auto")
+    # Of the penalty it is the part of a block that is told.
+    penalty = found.joint.field.penalty * len(blocks) / found.n_blocks
+    field = replace(found.joint.field, penalty=penalty, multiplicative=True).on(blocks.coordinates)
+    joint = replace(found.joint, field=field, classes=classes_under(blocks, field, task))
+    return joint, selection | {"logarithms": True}
+
+
+@dataclass(frozen=True)
+class _View:
+    """f at the voxels, their classes and components, and how often a voxel alone would mistake its class."""
+
+    smooth: Floats32
+    classes: Classes
+    components: Components
+    doubt: float
+
+
+def _at_voxels(volume: Volume, joint: JointFit, blocks: Blocks, task: Search) -> _View:
     smooth = field_on_grid(joint.field, volume.coordinates())
-    return smooth, *voxel_classes(volume, smooth, joint, blocks, regrouping=task.known is None and task.n_levels > 2)
+    regrouping = task.known is None and task.n_levels > 2
+    return _View(smooth, *voxel_classes(volume, smooth, joint, blocks, regrouping=regrouping))
+
+
+def _coupled(
+    volume: Volume, view: _View, air: Air | None, task: Search, neighbours: Neighbours, strength: float | None
+) -> tuple[Labels, float]:
+    """Return labels under a Potts prior, air being a class if given, and its strength."""
+    emission = Emission.of(view.components, air, uniform=not view.components.mixed)
+    start, margin = label_voxels(volume, view.smooth, task.multiplicative, emission)
+    return potts_labels(volume, view.smooth, task.multiplicative, emission, start, margin, neighbours, strength)
 
 
 def _close(
     volume: Volume,
-    smooth: Floats32,
-    components: Components,
+    view: _View,
     air: Air | None,
     task: Search,
     label_prior: str,
@@ -135,6 +179,7 @@ def _close(
     strength: float | None,
 ) -> tuple[Labels, Floats32, Emission, float]:
     """Return the final labels and margins, the emission behind them, and the strength of the Potts prior, if any."""
+    smooth, components = view.smooth, view.components
     if label_prior == "auto" and components.mixed:
         label_prior = "proportions"  # a coupling that is blind to mixed voxels wipes out thin structures
     coupled = label_prior in ("potts", "auto")
@@ -145,7 +190,7 @@ def _close(
     if coupled:
         labels, used = potts_labels(volume, smooth, task.multiplicative, emission, labels, margin, neighbours, strength)
         if label_prior == "auto" and used < LEAST_STRENGTH:
-            return _close(volume, smooth, components, air, task, "proportions", neighbours, strength)
+            return _close(volume, view, air, task, "proportions", neighbours, strength)
     return labels, margin, emission, used
 
 

@@ -19,6 +19,7 @@ from stepsmooth.model.arrays import Floats
 
 # The largest step of f in one iteration; beyond it the linearisation of e^f means little.
 LARGEST_STEP = 0.5
+MOST_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def fit_joint(
     field: Field,
     classes: Classes,
     *,
-    max_iter: int = 40,
+    max_iter: int = MOST_STEPS,
     tol: float = 3e-4,
     choose_penalty: bool = True,
     free_levels: bool = True,
@@ -96,11 +97,13 @@ def _step(
         slope = levels if field.multiplicative else np.ones_like(levels)
         tied = slope * precision
         gram = basis.gram(sums.weight)
-        touch = np.stack([basis.project(image) for image in sums.touch])
+        projected = basis.project(sums.images[1:])
+        lift, touch = projected[0], projected[1:]
+        sums = sums.without_images()
         # Profile the levels out: each class and channel takes one rank from the field's information.
         taken = Taken(touch, np.sum(tied * (tied / known), axis=1)) if free_levels else None
         # The solve is for theta itself, so that the prior pulls on f and not on its step.
-        moment = basis.project(sums.lift) - touch.T @ np.sum(tied * pull / known, axis=1)
+        moment = lift - touch.T @ np.sum(tied * pull / known, axis=1)
         if taken is not None:
             moment -= touch.T @ (taken.share * (touch @ field.theta))
         order = gram.layout.order

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
+from stepsmooth.grid.chunks import CHUNK, add_sums, channels_first, probabilities, weighted_sum
 from stepsmooth.model.arrays import Floats, Ints
 
 # The share of observations that belong to no class.
 OUTLIERS = 0.01
 # Sums are taken over pieces of this many observations, in a fixed order, so that they do not depend on threads.
-PIECE = 2048
+PIECE = 8 * CHUNK
 # So many pieces are worth several threads: on fewer they wait for each other longer than they work.
 MANY = 32
-# So many nats behind the likeliest a class has no part in an observation.
-FAR = 40.0
 
 
 @dataclass(frozen=True)
@@ -113,38 +112,6 @@ def class_sums(Y: Floats, gain: Floats, shift: Floats, weights: Floats, classes:
 
 
 @njit(cache=True)
-def probabilities(
-    y: Floats,
-    gain: float,
-    shift: float,
-    levels: Floats,
-    precision: Floats,
-    logs: Floats,
-    outlier: float,
-    q: Floats,
-) -> float:
-    """Put the probabilities of the classes of one observation into q, and return its log density."""
-    top = outlier
-    for k in range(len(levels)):
-        value = logs[k]
-        for c in range(len(y)):
-            value -= precision[k, c] * (y[c] - gain * levels[k, c] - shift) ** 2
-        q[k] = value
-        top = max(top, value)
-    # Whatever is far behind the best is nothing in double precision.
-    mass = np.exp(outlier - top) if outlier > top - FAR else 0.0
-    for k in range(len(levels)):
-        if q[k] < top - FAR:
-            q[k] = 0.0
-        else:
-            q[k] = np.exp(q[k] - top) if q[k] < top else 1.0
-            mass += q[k]
-    for k in range(len(levels)):
-        q[k] /= mass
-    return float(top + np.log(mass))
-
-
-@njit(cache=True)
 def _posterior_piece(
     piece: int,
     Y: Floats,
@@ -157,9 +124,17 @@ def _posterior_piece(
     outlier: float,
     q: Floats,
 ) -> float:
-    total = 0.0
-    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
-        total += weights[i] * probabilities(Y[i], gain[i], shift[i], levels, precision, logs, outlier, q[i])
+    M, p = levels.shape
+    y, share, density, total = np.empty((p, CHUNK)), np.empty((M, CHUNK)), np.empty(CHUNK), 0.0
+    for low in range(piece * PIECE, min((piece + 1) * PIECE, len(Y)), CHUNK):
+        n = min(CHUNK, len(Y) - low)
+        here = slice(low, low + n)
+        channels_first(Y, low, n, y)
+        probabilities(y, gain[here], shift[here], levels, precision, logs, outlier, share, density)
+        total += weighted_sum(weights[here], density)
+        for i in range(n):
+            for k in range(M):
+                q[low + i, k] = share[k, i]
     return total
 
 
@@ -211,20 +186,18 @@ def _sums_piece(
     part: Floats,
 ) -> None:
     M, p = levels.shape
-    q = np.empty(M)
-    for i in range(piece * PIECE, min((piece + 1) * PIECE, len(Y))):
-        part[0] += weights[i] * probabilities(Y[i], gain[i], shift[i], levels, precision, logs, outlier, q)
+    y, q, density = np.empty((p, CHUNK)), np.empty((M, CHUNK)), np.empty(CHUNK)
+    for low in range(piece * PIECE, min((piece + 1) * PIECE, len(Y)), CHUNK):
+        n = min(CHUNK, len(Y) - low)
+        here = slice(low, low + n)
+        channels_first(Y, low, n, y)
+        probabilities(y, gain[here], shift[here], levels, precision, logs, outlier, q, density)
+        part[0] += weighted_sum(weights[here], density)
         for k in range(M):
-            if q[k] == 0.0:
-                continue
-            w = weights[i] * q[k]
-            at = 1 + k * (2 + 2 * p)
-            part[at] += w
-            part[at + 1] += w * gain[i] ** 2
-            for c in range(p):
-                residual = Y[i, c] - gain[i] * levels[k, c] - shift[i]
-                part[at + 2 + c] += w * gain[i] * residual
-                part[at + 2 + p + c] += w * residual**2
+            mass = q[k]
+            for i in range(n):
+                mass[i] *= weights[low + i]
+            add_sums(y, gain[here], shift[here], mass, levels[k], part[1 + k * (2 + 2 * p) :])
 
 
 @njit(cache=True)

@@ -47,11 +47,7 @@ class Components:
 
 def with_partial_volume(sample: Sample, classes: Classes) -> Components:
     """Return the components of classes at fixed levels, with mixed ones for the pairs that have mixed voxels."""
-    pairs = [
-        pair
-        for pair in combinations(range(classes.count), 2)
-        if _gap(classes, *pair) > (INTERRUPTED_GAP if _interrupted(classes, *pair) else LEAST_GAP)
-    ]
+    pairs = [pair for pair in combinations(range(classes.count), 2) if _may_mix(classes, *pair)]
     while pairs:
         components, share = _fit(sample, classes, pairs)
         kept = [pair for pair, s in zip(pairs, share) if s >= LEAST_SHARE]
@@ -59,6 +55,12 @@ def with_partial_volume(sample: Sample, classes: Classes) -> Components:
             return components
         pairs = kept
     return Components.pure(classes)
+
+
+def _may_mix(classes: Classes, k: int, j: int) -> bool:
+    """Return whether mixed voxels of two classes can be told from pure ones."""
+    gap = _gap(classes, k, j)
+    return gap > INTERRUPTED_GAP or (gap > LEAST_GAP and not _interrupted(classes, k, j))
 
 
 def _gap(classes: Classes, k: int, j: int) -> float:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from stepsmooth.grid.closing import Emission
-from stepsmooth.grid.undecided import Small, Undecided, pad
+from stepsmooth.grid.labelling import Emission
+from stepsmooth.grid.padding import Small, pad, unpad
+from stepsmooth.grid.undecided import Undecided
 from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -21,6 +22,8 @@ N_SWEEPS = 6
 # Strengths that are compared, and the strength of the sweeps from which it is first estimated.
 STRENGTHS = np.arange(0.0, 12.5, 0.5)
 FIRST_STRENGTH = 5.0
+# So many sums over the classes, each below e^12 times their number, multiply up to a double.
+N_FACTORS = 20
 # ICM never takes back what it has smoothed: it labels best a little below the strength of the labels (measured).
 CAUTION = 0.8
 # The strength is estimated on about so many voxels, in slabs of so many planes.
@@ -70,12 +73,16 @@ def potts_labels(
 
     `start` and `margin` are the labels without the prior, and how sure they are.
     """
-    view = (volume, f, multiplicative, emission)
+    view = (volume, f, multiplicative, emission, margin, neighbours)
+    padded = pad(start, emission.n_classes)
     if strength is None:
         first, planes = some_planes(start)
-        rough = swept(*view, start, margin, neighbours, FIRST_STRENGTH, planes=first)[0]
+        rough = padded.copy()
+        sweep(*view, rough, FIRST_STRENGTH, planes=first)
         strength = CAUTION * estimate_strength(rough, neighbours, emission.n_classes, planes)
-    return swept(*view, start, margin, neighbours, strength)[0], strength
+        del rough
+    sweep(*view, padded, strength)
+    return unpad(padded, emission.n_classes), strength
 
 
 def some_planes(labels: Labels) -> tuple[Bools, Bools]:
@@ -91,35 +98,31 @@ def some_planes(labels: Labels) -> tuple[Bools, Bools]:
     return within < SLAB, (within > 0) & (within < SLAB - 1)
 
 
-def swept(
+def sweep(
     volume: Volume,
     f: Floats32,
     multiplicative: bool,
     emission: Emission,
-    start: Labels,
     margin: Floats32,
     neighbours: Neighbours,
+    padded: Small,
     strength: float,
     sweeps: int = N_SWEEPS,
     planes: Bools | None = None,
-) -> tuple[Labels, int]:
-    """Return labels of lower energy after some sweeps, and how many changed in the last one."""
+) -> int:
+    """Lower the energy of padded labels in place by some sweeps, and return how many changed in the last one."""
     if strength <= 0.0 or not len(neighbours.offsets):
-        return start, 0
+        return 0
     undecided = Undecided.of(volume, f, multiplicative, emission, margin, strength, planes)
-    padded = pad(start, emission.n_classes)
     pull = strength * neighbours.weights
-    changed = undecided.sweep(padded, neighbours.steps(padded.shape), pull, emission.n_classes, sweeps)
-    labels = padded[:, 1:-1, 1:-1, 1:-1].astype(np.int16)
-    labels[start < 0] = -1
-    return labels, changed
+    return undecided.sweep(padded, neighbours.steps(padded.shape), pull, emission.n_classes, sweeps)
 
 
-def estimate_strength(labels: Labels, neighbours: Neighbours, n_levels: int, planes: Bools | None = None) -> float:
-    """Return the strength that maximises the labels' pseudo-likelihood: of each given its neighbours (Besag 1975)."""
-    padded = pad(labels, n_levels)
-    planes = np.ones(labels.shape[1], dtype=bool) if planes is None else planes
-    parts = np.zeros((labels.shape[0] * labels.shape[1], len(STRENGTHS)))
+def estimate_strength(padded: Small, neighbours: Neighbours, n_levels: int, planes: Bools | None = None) -> float:
+    """Return the strength that maximises the pseudo-likelihood of padded labels, each given its neighbours (Besag)."""
+    frames, nx = padded.shape[0], padded.shape[1] - 2
+    planes = np.ones(nx, dtype=bool) if planes is None else planes
+    parts = np.zeros((frames * nx, len(STRENGTHS)))
     steps = neighbours.steps(padded.shape)
     _pseudo_likelihood(padded, steps, neighbours.weights, n_levels, STRENGTHS, planes, parts)
     return float(STRENGTHS[np.argmax(parts.sum(axis=0))])
@@ -130,12 +133,14 @@ def _pseudo_likelihood(
     padded: Small, steps: Ints, weights: Floats, n_levels: int, strengths: Floats, planes: Bools, parts: Floats
 ) -> None:
     frames, nx, ny, nz = padded.shape
-    flat = padded.reshape(-1)
+    flat, n = padded.reshape(-1), len(strengths)
     for row in prange(frames * (nx - 2)):
         t, x = row // (nx - 2), row % (nx - 2)
         if not planes[x]:
             continue
         share, alike = np.empty(n_levels + 1), 0
+        # The logarithm of a product is taken once for many voxels; powers of equally spaced strengths multiply up.
+        product, total, power, factors = np.ones(n), np.empty(n), np.empty(n), 0
         for y in range(x % 2, ny - 2, 2):  # a quarter of the voxels is plenty
             for z in range(0, nz - 2, 2 if nz > 3 else 1):
                 at = ((t * nx + x + 1) * ny + y + 1) * nz + z + 1
@@ -149,10 +154,35 @@ def _pseudo_likelihood(
                     # By far the most common case, and the same for all such voxels.
                     alike += 1
                     continue
-                for b in range(len(strengths)):
-                    total = 0.0
-                    for k in range(n_levels):
-                        total += np.exp(strengths[b] * (share[k] - share[here]))
-                    parts[row, b] -= np.log(total)
-        for b in range(len(strengths)):
+                total[:] = 1.0
+                for k in range(n_levels):
+                    if k != here:
+                        _powers(np.exp(strengths[1] * (share[k] - share[here])), power)
+                        for b in range(n):
+                            total[b] += power[b]
+                for b in range(n):
+                    product[b] *= total[b]
+                factors += 1
+                if factors == N_FACTORS:
+                    _take(product, parts[row])
+                    factors = 0
+        _take(product, parts[row])
+        for b in range(n):
             parts[row, b] -= alike * np.log1p((n_levels - 1) * np.exp(-strengths[b]))
+
+
+@njit(cache=True)
+def _powers(base: float, out: Floats) -> None:
+    """Put 1, base, base^2, ... into `out`."""
+    power = 1.0
+    for b in range(len(out)):
+        out[b] = power
+        power *= base
+
+
+@njit(cache=True)
+def _take(product: Floats, part: Floats) -> None:
+    """Take the logarithms of products from `part`, and begin them anew."""
+    for b in range(len(product)):
+        part[b] -= np.log(product[b])
+        product[b] = 1.0

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stepsmooth.grid.blocks import block_moments, noise_floor
+from stepsmooth.grid.blocks import noise_floor
+from stepsmooth.grid.moments import block_moments
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats
 

@@ -8,10 +8,11 @@ from stepsmooth.grid.blocks import Blocks, merge_blocks
 from stepsmooth.grid.classes import find_classes
 from stepsmooth.grid.contest import Contest
 from stepsmooth.grid.differences import Differences, field_from_differences, neighbour_differences
-from stepsmooth.grid.field import Field
-from stepsmooth.grid.joint import JointFit, fit_joint, sample_of
+from stepsmooth.grid.field import Field, axes_of
+from stepsmooth.grid.joint import MOST_STEPS, JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
 from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.plain_blocks import with_plain_blocks
 from stepsmooth.grid.proof import OBVIOUS, prove
 from stepsmooth.grid.scored_voxels import ScoredVoxels
 from stepsmooth.grid.stiffness import CUBE, MANY_COEFFICIENTS
@@ -22,6 +23,10 @@ from stepsmooth.model.arrays import Floats
 KNOTS = (90.0, 60.0, 40.0, 28.0, 20.0, 14.0)
 # A finer field is not tried once so many in a row were not clearly better; of the large ones, one.
 PATIENCE = 2
+# A basis of so many times the coefficients of the last is worth a try; a small one costs so little that any is.
+HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
+# Each start may take at least so many steps before it is compared with another.
+FEWEST_STEPS = 6
 # Start and stiffness are searched on at most about so many blocks.
 N_SEARCHED = 10_000
 
@@ -31,7 +36,8 @@ class Search:
     """What is to be found: M classes or known levels, f that multiplies or adds, and what is fixed beforehand.
 
     `knots` is a distance, infinite for no field, or None to choose; `tau`, the penalty a block, likewise. `unit` is the
-    length that counts as a millimetre.
+    length that counts as a millimetre, `cube` the side of held-out cubes in mm; of two stiffnesses whose scores differ
+    by no more than `errors` standard errors the stiffer is taken.
     """
 
     n_levels: int
@@ -42,14 +48,16 @@ class Search:
     start: str = "auto"
     rician: bool = False
     unit: float = 1.0
+    cube: float = CUBE
+    errors: float = 1.0
     seed: int = 0
 
 
-def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict[str, object]]:
-    """Return the joint fit of the block means, and the curve behind the choice of its stiffness.
+def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict[str, object], Blocks]:
+    """Return the joint fit of the block means, the curve behind the choice of its stiffness, and the blocks of the fit.
 
     Stiffness and start are found on merged blocks of a large volume, so that they cost no more than on a small one; the
-    fit is then settled on all blocks.
+    fit is then settled on all blocks, and on those that it shows to be pure as well.
     """
     few = merge_blocks(blocks, N_SEARCHED)
     pairs = neighbour_differences(blocks, task.multiplicative) if task.start != "kmeans" else []
@@ -58,28 +66,36 @@ def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict
         fit = fit_at(few, task, task.knots, None, pairs)
     else:
         fit, selection = _stiffest(volume, few, task, pairs)
+    del pairs  # they are as large as the image
     if few is not blocks:
         classes = replace(fit.classes, variances=fit.classes.variances * few.merged)
+        blocks = with_plain_blocks(volume, blocks, fit)
         fit = refit(blocks, fit.field, classes, task)
-    return fit, selection
+    return fit, selection, blocks
 
 
 def _stiffest(
     volume: Volume, blocks: Blocks, task: Search, pairs: list[Differences]
 ) -> tuple[JointFit, dict[str, object]]:
     """Return the fit with the stiffest field that predicts as well as the best, and the curve."""
-    side = CUBE * task.unit
+    side = task.cube * task.unit
     voxels = ScoredVoxels.of(volume, blocks, side)
-    contest = Contest(blocks, voxels, side)
+    contest = Contest(blocks, voxels, side, task.errors)
     contest.enter(np.inf, fit_at(blocks, task, np.inf, None, pairs))
-    sizes, since = {0}, 0
+    largest, since = 0, 0
     for distance in KNOTS:
-        fit = fit_at(blocks, task, distance * task.unit, contest.fits[-1], pairs)
-        if fit.field.theta.size in sizes:
-            continue  # a small image: the same basis again
-        sizes.add(fit.field.theta.size)
+        size = int(np.prod([axis.size for axis in axes_of(blocks, distance * task.unit)]))
+        if size <= (1.0 if size <= FEW_COEFFICIENTS else HARDLY_MORE) * largest:
+            continue  # the same basis again, or nearly so
+        largest = size
+        try:
+            fit = fit_at(blocks, task, distance * task.unit, contest.fits[-1], pairs)
+        except np.linalg.LinAlgError:
+            if len(contest.fits) == 1:
+                raise
+            break  # finer than what the blocks determine: no candidate
         since = 0 if contest.enter(distance * task.unit, fit) else since + 1
-        if since >= (PATIENCE if fit.field.theta.size <= MANY_COEFFICIENTS else 1):
+        if since >= (PATIENCE if size <= MANY_COEFFICIENTS else 1):
             break
     curve = contest.curve()
     if curve is None:
@@ -96,7 +112,7 @@ def fit_at(
     """Return the fit with knots at a distance: the best, by evidence, from the starts that the task allows."""
     if not np.isfinite(knots):
         field = Field.absent(task.multiplicative)
-        return refit(blocks, field, _classes(blocks, field, task), task)
+        return refit(blocks, field, classes_under(blocks, field, task), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
     # A fine field has a stiffer one to start from, which by then has found the classes.
     fine = stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
@@ -110,22 +126,31 @@ def fit_at(
     if task.start == "auto" and stiffer is not None:
         start = flat.fitted_to(stiffer.field.at(blocks), blocks)
         starts.append((replace(start, penalty=stiffer.field.penalty or 1.0), stiffer.classes))
-    fits = []
+    best: JointFit | None = None
     for field, classes in starts:
-        classes = _classes(blocks, field, task) if classes is None else classes
-        fits.append(refit(blocks, field, classes, task))
-    return max(fits, key=lambda fit: fit.evidence)
+        classes = classes_under(blocks, field, task) if classes is None else classes
+        # A later start is left alone if it is behind after as many steps as the one before took.
+        steps = MOST_STEPS if best is None else max(best.n_iter, FEWEST_STEPS)
+        fit = refit(blocks, field, classes, task, steps)
+        if best is None or fit.evidence > best.evidence:
+            done = fit.converged or steps == MOST_STEPS
+            best = fit if done else refit(blocks, fit.field, fit.classes, task)
+    assert best is not None
+    return best
 
 
-def refit(blocks: Blocks, field: Field, classes: Classes, task: Search) -> JointFit:
+def refit(blocks: Blocks, field: Field, classes: Classes, task: Search, max_iter: int = MOST_STEPS) -> JointFit:
     """Return the joint fit from a start, with what the task fixes beforehand."""
     field = field.on(blocks.coordinates)
     if task.tau is not None:
         field = replace(field, penalty=task.tau * len(blocks) * blocks.merged)
-    return fit_joint(blocks, field, classes, choose_penalty=task.tau is None, free_levels=task.known is None)
+    return fit_joint(
+        blocks, field, classes, max_iter=max_iter, choose_penalty=task.tau is None, free_levels=task.known is None
+    )
 
 
-def _classes(blocks: Blocks, field: Field, task: Search) -> Classes:
+def classes_under(blocks: Blocks, field: Field, task: Search) -> Classes:
+    """Return the classes that are found under a field, or those of known levels."""
     sample = sample_of(blocks, field)
     if task.known is not None:
         return classes_of_known(sample, task.known)

@@ -6,6 +6,9 @@ import numpy as np
 
 from stepsmooth.model.arrays import Floats, Ints
 
+# Gauss and Legendre's, exact for polynomials of degree 7.
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+
 
 @dataclass(frozen=True)
 class AxisBasis:
@@ -52,9 +55,8 @@ class AxisBasis:
         """Return the integrals of products of the derivatives of an order from 0 to 2, of all pairs of functions."""
         if not self.n_cells:
             return np.full((1, 1), float(order == 0))
-        nodes, weights = np.polynomial.legendre.leggauss(4)  # exact for polynomials of degree 7
-        local = np.stack(_pieces((nodes + 1.0) / 2.0, order)) / self.width**order
-        block = (local * weights * self.width / 2.0) @ local.T
+        local = np.stack(_pieces((NODES + 1.0) / 2.0, order)) / self.width**order
+        block = (local * WEIGHTS * self.width / 2.0) @ local.T
         total = np.zeros((self.size, self.size))
         for cell in range(self.n_cells):
             total[cell : cell + 4, cell : cell + 4] += block

@@ -30,7 +30,7 @@ MANY_COEFFICIENTS = 256
 # The folds that are scored first; the others only where these do not tell.
 FIRST_FOLDS = (0, 1)
 # They tell if the difference is so many standard errors.
-PLAIN = 4.0
+PLAIN = 3.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class StiffnessCurve:
         return out if self.proof is None else out | {"proof": np.array(self.proof)}
 
 
-def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0) -> StiffnessCurve:
+def choose_stiffness(
+    knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0, errors: float = 1.0
+) -> StiffnessCurve:
     """Return the curve and the choice from each candidate's total score in every cube, stiffest candidate first.
 
     Parameters
@@ -71,13 +73,15 @@ def choose_stiffness(knots: list[float], totals: list[Floats], mass: Floats, sla
     mass : (n_cubes,) array
         The weight of the voxels scored in each cube.
     slack : float
-        Nats a voxel by which a candidate may be behind, besides one standard error.
+        Nats a voxel by which a candidate may be behind, besides the standard errors.
+    errors : float
+        How many standard errors.
     """
     best = best_of(totals, mass)
     behind, error = np.array([lead(totals[best], total, mass) for total in totals]).T
     seen = ~np.isnan(totals[best])
     score = (totals[best][seen].sum() / mass[seen].sum() if seen.any() else np.nan) - behind
-    chosen = int(np.flatnonzero(behind <= error + slack)[0]) if best else best
+    chosen = int(np.flatnonzero(behind <= errors * error + slack)[0]) if best else best
     return StiffnessCurve(knots, score, behind, error, chosen)
 
 

@@ -55,13 +55,13 @@ class TensorBasis:
             result = _along(values, result, a)
         return result
 
-    def project(self, image: Floats) -> Floats:
-        """Return B' image."""
-        result = image
+    def project(self, images: Floats) -> Floats:
+        """Return B' image, for an image or for each of several, (..., *grid)."""
+        result, lead = images, images.ndim - len(self.values)
         for a in reversed(range(len(self.values))):
             # The last axis first: it is the contiguous one, and each contraction leaves less to do.
-            result = _along(self.values[a].T, result, a)
-        return result.ravel()
+            result = _along(self.values[a].T, result, lead + a)
+        return result.reshape(*images.shape[:lead], -1)
 
     def gram(self, weights: Floats) -> Band:
         """Return B' W B for weights on the grid."""

@@ -11,8 +11,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from stepsmooth.grid.closing import Emission, class_scores
-from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
+from stepsmooth.grid.labelling import Emission, class_scores
+from stepsmooth.grid.padding import Small, small_type
+from stepsmooth.grid.volume import Bools, Floats32, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
 # So many classes of a voxel are kept, the likeliest.
@@ -20,8 +21,6 @@ N_CHOICES = 4
 CHUNK = 4096
 # So many chunks of a colour are worth several threads.
 MANY = 8
-
-Small = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
@@ -94,20 +93,6 @@ class Undecided:
             if changed == 0:
                 break
         return changed
-
-
-def small_type(n_classes: int) -> type[np.unsignedinteger]:
-    """Return the smallest type for labels, and one more for "none"."""
-    return np.uint8 if n_classes < 255 else np.uint16
-
-
-def pad(labels: Labels, n_classes: int) -> Small:
-    """Return labels with a border of one voxel in space; there, and where there is none, stands `n_classes`."""
-    frames, nx, ny, nz = labels.shape
-    padded = np.full((frames, nx + 2, ny + 2, nz + 2), n_classes, dtype=small_type(n_classes))
-    inner = padded[:, 1:-1, 1:-1, 1:-1]
-    np.copyto(inner, labels, casting="unsafe", where=labels >= 0)
-    return padded
 
 
 @njit(parallel=True, cache=True)

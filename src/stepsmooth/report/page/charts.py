@@ -69,7 +69,7 @@ def histograms(before: Floats, after: Floats, labels: Ints, levels: Floats, name
     def draw(ax: "Axes", stack: Floats, title: str) -> None:
         base = np.zeros(len(edges) - 1)
         for heights, colour in zip(stack, level_colours(len(levels))):
-            ax.bar(edges[:-1], heights, np.diff(edges), base, align="edge", color=colour, alpha=0.8, linewidth=0)
+            ax.stairs(base + heights, edges, baseline=base, fill=True, color=colour, alpha=0.8, linewidth=0)
             base += heights
         for level in levels:
             ax.axvline(level, color=INK, linewidth=0.8, dashes=(3, 2))

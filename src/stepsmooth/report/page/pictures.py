@@ -61,7 +61,7 @@ def array_picture(pixels: Bytes3, alt: str, caption: str = "") -> Picture:
     from PIL import Image
 
     stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, format="PNG", optimize=True)
+    Image.fromarray(pixels).save(stream, format="PNG")
     return Picture(data_address(stream.getvalue(), "image/png"), alt, caption, pixels.shape[1], pixels.shape[0])
 
 
