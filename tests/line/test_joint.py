@@ -244,16 +244,18 @@ def test_the_number_of_levels_is_tried_until_the_criterion_has_risen_twice(monke
     signal, _ = signal_of(40)
     logliks, asked = {1: -50.0, 2: -20.0, 3: -19.0, 4: -18.5, 5: 100.0}, []
 
-    def fitted(signal, n_levels, prior, structure):
+    def compared(signal, n_levels, prior, structure):
         asked.append((n_levels, prior))
         levels = np.arange(float(n_levels))
         best = solution_of(np.zeros(40, dtype=int), levels=levels, loglik=logliks[n_levels])
-        return type("Fit", (), {"solution": best})()
+        return j.Contest(best, [], [best], {})
 
-    monkeypatch.setattr(j, "fit_joint", fitted)
-    fits, criterion = j.select_levels(signal, "proportions", "free", 6)
+    monkeypatch.setattr(j, "compare", compared)
+    # Only the best of them is labelled anew and given errors.
+    monkeypatch.setattr(j, "complete", lambda signal, contest, structure: contest)
+    fit, criterion = j.select_levels(signal, "proportions", "free", 6)
     assert asked == [(1, "uniform"), (2, "proportions"), (3, "proportions"), (4, "proportions")]
-    assert list(fits) == [1, 2, 3, 4]
     expected = [-2.0 * logliks[M] + (M + 1) * np.log(40.0) for M in (1, 2, 3, 4)]
     assert_allclose(criterion, expected)
+    assert fit.best.theta.n_levels == 1 + np.argmin(expected)
     assert len(j.select_levels(signal, "proportions", "free", 2)[1]) == 2

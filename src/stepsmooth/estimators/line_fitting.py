@@ -53,11 +53,9 @@ def _fit_in_order(x: Floats, Y: Floats, weights: Floats, settings: Settings) -> 
     selection: dict[str, object] = {}
     if isinstance(settings.n_levels, str):
         most = max(min(MOST_LEVELS, len(signal) // POINTS_PER_LEVEL, len(np.unique(Y, axis=0))), 1)
-        fits, criterion = select_levels(signal, settings.label_prior, "ladder" if settings.ladder else "free", most)
-        chosen = int(np.argmin(criterion)) + 1
-        counts = np.arange(1, len(criterion) + 1)
+        fit, criterion = select_levels(signal, settings.label_prior, "ladder" if settings.ladder else "free", most)
+        chosen, counts = fit.solution.theta.n_levels, np.arange(1, len(criterion) + 1)
         selection["n_levels"] = {"method": "evidence", "n_levels": counts, "criterion": criterion, "chosen": chosen}
-        fit = fits[chosen]
     else:
         structure: Structure = "ladder" if settings.ladder else "free"
         if settings.known is not None:

@@ -51,18 +51,40 @@ class JointFit:
         return np.asarray(self.solution.found.gamma.argmax(axis=1), dtype=np.int64)
 
 
+@dataclass(frozen=True)
+class Contest:
+    """Solutions under several priors of the labels, compared; which of them wins no longer changes."""
+
+    best: Solution
+    rivals: list[Solution]
+    scored: list[Solution]
+    scores: dict[str, float]
+
+
 def fit_joint(
     signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
 ) -> JointFit:
     """Decompose a signal into M levels under one prior of the labels, or under the best of all (`"auto"`)."""
+    return complete(signal, compare(signal, n_levels, prior, structure, known), structure)
+
+
+def compare(
+    signal: Signal, n_levels: int, prior: str, structure: Structure = "free", known: Floats | None = None
+) -> Contest:
+    """Return the best solution of M levels, and rivals that explain the data as well with other labels."""
     window = middle(signal, N_FIT)
-    solutions = solve(window, n_levels, prior, structure, known)
-    scored = sorted(solutions, key=lambda s: -score(window, s))
+    scored = sorted(solve(window, n_levels, prior, structure, known), key=lambda s: -score(window, s))
     tied = [s for s in scored[1:] if score(window, scored[0]) - score(window, s) < TIE and _differ(scored[0], s)]
     winner = unequal(window, scored[0], structure)
     best, *rivals = [lengthened(signal, window, s, structure) for s in (winner, *tied)]
+    return Contest(best, rivals, scored, {s.prior: score(window, s) for s in reversed(scored)})
+
+
+def complete(signal: Signal, contest: Contest, structure: Structure) -> JointFit:
+    """Label few points anew, and give the smooth part and the errors of everything."""
+    best = contest.best
     if structure == "free" and len(signal) <= N_AVERAGE:
-        best = _averaged(signal, best, scored)
+        best = _averaged(signal, best, contest.scored)
     elif len(signal) <= N_RELABEL:
         best = relabel(signal, best, structure)
     p = signal.Y.shape[1]
@@ -75,13 +97,13 @@ def fit_joint(
     reach = best.theta.noise / p + signal.weights * np.maximum(signal.smoother.solve(spread, tau), 0.0)
     return JointFit(
         best,
-        rivals,
+        contest.rivals,
         signal.smoother,
         residual,
         smooth,
         np.sqrt(leverage * reach),
         _level_errors(signal, best, structure),
-        {s.prior: score(window, s) for s in reversed(scored)},
+        contest.scores,
         _transition_errors(best),
     )
 
@@ -130,17 +152,16 @@ def score(signal: Signal, solution: Solution) -> float:
     return float(solution.worth - doubt - 0.5 * (solution.n_prior_parameters + variances) * np.log(len(signal)))
 
 
-def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -> tuple[dict[int, JointFit], Floats]:
-    """Return fits for M = 1, 2, ... and the criterion -2 score + (M + 1) log n, until it has risen twice in a row."""
-    fits: dict[int, JointFit] = {}
+def select_levels(signal: Signal, prior: str, structure: Structure, most: int) -> tuple[JointFit, Floats]:
+    """Return the fit with the best M, and the criterion -2 score + (M + 1) log n until it has risen twice in a row."""
+    contests: list[Contest] = []
     criterion: list[float] = []
     for n_levels in range(1, most + 1):
-        fits[n_levels] = fit_joint(signal, n_levels, prior if n_levels > 1 else "uniform", structure)
-        best = fits[n_levels].solution
-        criterion.append(-2.0 * score(signal, best) + (n_levels + 1) * float(np.log(len(signal))))
+        contests.append(compare(signal, n_levels, prior if n_levels > 1 else "uniform", structure))
+        criterion.append(-2.0 * score(signal, contests[-1].best) + (n_levels + 1) * float(np.log(len(signal))))
         if len(criterion) - 1 - int(np.argmin(criterion)) >= 2:
             break
-    return fits, np.array(criterion)
+    return complete(signal, contests[int(np.argmin(criterion))], structure), np.array(criterion)
 
 
 def _averaged(signal: Signal, best: Solution, scored: list[Solution]) -> Solution:
