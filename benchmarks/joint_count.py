@@ -1,8 +1,8 @@
 """The number of levels by `n_levels="auto"`: how often it is right in the paper's four settings by turns.
 
-Four levels, which the paper has not, are a cell of their own. Beside the joint solver: AltMin by evidence and, as in the
-paper, by cross-validation; a Gaussian mixture by BIC on y as it is, and on y less the true f, as much as one could know
-of f. Few points (n = 100) and four levels are reported, nothing is claimed of them.
+Four levels, which the paper has not, are a cell of their own. Beside the joint solver: AltMin by evidence and, as in
+the paper, by cross-validation; a Gaussian mixture by BIC on y as it is, and on y less the true f, as much as one could
+know of f. Few points (n = 100) and four levels are reported, nothing is claimed of them.
 """
 
 from __future__ import annotations

@@ -12,8 +12,10 @@ from pathlib import Path
 import nibabel
 import numpy as np
 import pytest
+import typer
 
 import stepsmooth
+from stepsmooth.cli.exits import sentences
 
 
 def scan(folder, name="T1w.nii.gz", shape=(8, 9, 3), affine=None, fill=1.0):
@@ -192,3 +194,28 @@ def test_an_interrupted_run_says_so_and_leaves_nothing(write_trace, tmp_path, nu
     assert stderr.endswith("nothing half-written is left.\n")
     assert stdout == ""
     assert [p.name for p in tmp_path.iterdir()] == ["trace.csv"]
+
+
+class Deaf:
+    """An object whose end, where Python drops what is raised, is when the signal comes."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_request_to_end_that_python_itself_drops_is_heeded(number, code):
+    hook = sys.unraisablehook
+
+    @sentences()
+    def work():
+        Deaf(number)
+        time.sleep(60.0)
+
+    with pytest.raises(typer.Exit) as stop:
+        work()
+    assert stop.value.exit_code == code
+    assert sys.unraisablehook is hook

@@ -1,14 +1,19 @@
 """How commands end: what each exit code means, and errors told in one sentence."""
 
 import signal
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 
 class ExitCode(IntEnum):
@@ -97,7 +102,7 @@ def sentences() -> Iterator[None]:
     from stepsmooth.files.errors import OutputError, reason
 
     try:
-        with _terminable():
+        with _heeded():
             yield
     except OutputError as error:
         end(ExitCode.OUTPUT, str(error))
@@ -143,18 +148,33 @@ class _Terminated(BaseException):
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a request to end (SIGTERM) clean up as an interruption by hand does."""
+def _heeded() -> Iterator[None]:
+    """Let a request to end (SIGTERM) clean up as an interruption by hand does, and let neither be lost.
+
+    Python drops what is raised in callbacks of its own (of weak references while it imports, say): there, the request
+    is made again a moment later.
+    """
+    requests: dict[type[BaseException], int] = {KeyboardInterrupt: signal.SIGINT, _Terminated: signal.SIGTERM}
+    others, main = sys.unraisablehook, threading.get_ident()
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         raise _Terminated
+
+    def dropped(what: "UnraisableHookArgs") -> None:
+        if what.exc_type in requests:
+            threading.Timer(0.01, signal.pthread_kill, [main, requests[what.exc_type]]).start()
+        else:
+            others(what)
 
     try:
         before = signal.signal(signal.SIGTERM, stop)
     except ValueError:  # not the main thread: whoever runs it decides
         yield
         return
+    if hasattr(signal, "pthread_kill"):  # not on Windows
+        sys.unraisablehook = dropped
     try:
         yield
     finally:
+        sys.unraisablehook = others
         signal.signal(signal.SIGTERM, before)
