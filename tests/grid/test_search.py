@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from stepsmooth import GridStepSmooth
+from stepsmooth.datasets import make_head_labels, simulate_scan
 from stepsmooth.grid import search as module
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
 from stepsmooth.grid.search import Search, fit_at, refit, search
+from stepsmooth.metrics import label_accuracy
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +56,34 @@ def test_the_likeliest_of_the_starts_that_a_task_allows_is_taken(scene, monkeypa
     original = module.refit
     stiffer = fit_at(blocks, Search(2, True), 60.0, None)
     monkeypatch.setattr(module, "refit", noting)
-    for start, given, starts in [
-        ("auto", stiffer, 2),
-        ("auto", None, 1),
-        ("kmeans", stiffer, 1),
-        ("differences", stiffer, 1),
+    large = replace(blocks, merged=8.0)  # in which classes are not looked for anew
+    for start, given, starts, where in [
+        ("auto", stiffer, 3, blocks),
+        ("auto", stiffer, 2, large),
+        ("auto", None, 1, blocks),
+        ("kmeans", stiffer, 1, blocks),
+        ("differences", stiffer, 2, blocks),
+        ("differences", stiffer, 1, large),
     ]:
         evidence.clear()
-        fit = fit_at(blocks, Search(2, True, start=start), 30.0, given)
-        assert starts <= len(evidence) <= starts + (starts > 1)  # a rival that is ahead goes on
+        fit = fit_at(where, Search(2, True, start=start), 30.0, given)
+        assert starts <= len(evidence) <= 2 * starts - 1  # a rival that is ahead goes on
         assert fit.evidence == max(evidence)
-    monkeypatch.setattr(module, "MANY_COEFFICIENTS", 0)  # a fine field starts from the stiffer one alone
-    evidence.clear()
-    fit_at(blocks, Search(2, True), 30.0, stiffer)
-    assert len(evidence) == 1
+    monkeypatch.setattr(module, "MANY_COEFFICIENTS", 0)  # there, a fine field starts from the stiffer one alone
+    for where, starts in ((large, 1), (blocks, 3)):
+        evidence.clear()
+        fit_at(where, Search(2, True), 30.0, stiffer)
+        assert starts <= len(evidence) <= 2 * starts - 1
+
+
+@pytest.mark.parametrize("seed", [5, 9])
+def test_a_field_that_is_rougher_than_the_stiff_candidates_is_found(seed):
+    """Stiff fields mistake it, with wrong classes; hardly better ones follow before the right one."""
+    head = make_head_labels((120, 144), random_state=0)
+    scan = simulate_scan(head, classes=("CSF", "GM", "WM"), field="rough", ratio=12.0, noise=3.0, random_state=seed)
+    model = GridStepSmooth(3, spacing=scan.spacing).fit(scan.image, mask=scan.mask)
+    assert model.selection_["stiffness"]["chosen"] <= 20.0
+    assert label_accuracy(scan.labels[scan.mask], model.labels_[scan.mask]) > 0.985
 
 
 def test_given_knots_need_no_selection_and_are_settled_on_all_blocks(scene, monkeypatch):

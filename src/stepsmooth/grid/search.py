@@ -21,8 +21,9 @@ from stepsmooth.model.arrays import Floats
 
 # Distances between knots that are tried, in mm: bias fields are slow.
 KNOTS = (90.0, 60.0, 40.0, 28.0, 20.0, 14.0)
-# A finer field is not tried once so many in a row were not clearly better; of the large ones, one.
-PATIENCE = 2
+# A finer field is not tried once so many in a row were not clearly better: a rough one may show only when knots are as
+# close as it needs. In a large volume it is fewer, and one of those with many coefficients.
+PATIENCE, LARGE_PATIENCE = 4, 2
 # A basis of so many times the coefficients of the last is worth a try; a small one costs so little that any is.
 HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
 # Each start may take at least so many steps before it is compared with another.
@@ -95,7 +96,7 @@ def _stiffest(
                 raise
             break  # finer than what the blocks determine: no candidate
         since = 0 if contest.enter(distance * task.unit, fit) else since + 1
-        if since >= (PATIENCE if size <= MANY_COEFFICIENTS else 1):
+        if since >= (PATIENCE if blocks.merged == 1 else LARGE_PATIENCE if size <= MANY_COEFFICIENTS else 1):
             break
     curve = contest.curve()
     if curve is None:
@@ -114,13 +115,15 @@ def fit_at(
         field = Field.absent(task.multiplicative)
         return refit(blocks, field, classes_under(blocks, field, task), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
-    # A fine field has a stiffer one to start from, which by then has found the classes.
-    fine = stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
+    found = stiffer.classes if stiffer is not None and stiffer.field.theta.size else None
+    # Where a stiff field fails, so do the classes under it: they are looked for anew at each stiffness. Large volumes
+    # are spared that: it is done once without a field and once with, and a fine one starts from a stiffer one alone.
+    large = blocks.merged > 1
+    fine = large and stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
     starts: list[tuple[Field, Classes | None]] = []
     if task.start == "differences" or (task.start == "auto" and not fine):
-        # Classes are looked for once without a field and once with: later fields start with what was found.
-        found = None if stiffer is None or not stiffer.field.theta.size else stiffer.classes
-        starts.append((field_from_differences(blocks, flat, pairs), found))
+        field = field_from_differences(blocks, flat, pairs)
+        starts += [(field, classes) for classes in ([found] if large or found is None else [found, None])]
     if task.start == "kmeans":
         starts.append((flat, None))
     if task.start == "auto" and stiffer is not None:
