@@ -55,7 +55,8 @@ def started_at_truth(data: StepSignal) -> np.ndarray:
     """Labels of the joint model's EM from true levels and chain, tau and noise being those of the true labels."""
     from stepsmooth import StepSmooth
     from stepsmooth.line.chain import Signal, Theta
-    from stepsmooth.line.search import climb, finish
+    from stepsmooth.line.climb import climb
+    from stepsmooth.line.search import finish
 
     known = StepSmooth(1).fit(data.X, data.y - data.levels[data.labels])
     m = len(data.levels)

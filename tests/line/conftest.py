@@ -1,10 +1,17 @@
-"""The beam without any of its shortcuts: hypotheses carry their label histories with them, forward only."""
+"""The beam without any of its shortcuts: hypotheses carry their label histories with them, forward only.
 
+The folder's shared cases are on the path.
+"""
+
+import sys
 from dataclasses import dataclass, replace
 from math import factorial
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 @dataclass

@@ -14,7 +14,7 @@ from stepsmooth.line.beam import backward
 from stepsmooth.line.chain import Signal, Theta
 from stepsmooth.line.maximise import retuned
 from stepsmooth.line.orders import run
-from stepsmooth.line.search import Solution
+from stepsmooth.line.solution import Solution
 from stepsmooth.model.levels import FreeLevels
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from stepsmooth.line import joint as j
 from stepsmooth.line.chain import Expectation, Signal, Theta
 from stepsmooth.line.independence import BLOCKS
-from stepsmooth.line.search import Solution
+from stepsmooth.line.solution import Solution
 
 
 def signal_of(n=40, p=1, noise=0.1, seed=0, **more):

@@ -10,7 +10,7 @@ from stepsmooth.line import relabel as r
 from stepsmooth.line.beam import backward
 from stepsmooth.line.chain import Signal, Theta
 from stepsmooth.line.orders import run
-from stepsmooth.line.search import Solution
+from stepsmooth.line.solution import Solution
 
 
 def problem(M=3, n=40, noise=0.5, **more):

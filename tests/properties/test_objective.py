@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from stepsmooth import GridStepSmooth, StepSmooth
 from stepsmooth.grid.tensor_smoother import axis_modes
 from stepsmooth.line.chain import Signal, Theta
-from stepsmooth.line.search import climb
+from stepsmooth.line.climb import climb
 from stepsmooth.model import MinKernel
 
 LOG_TAUS = st.floats(-5, 0)

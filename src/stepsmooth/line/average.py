@@ -18,7 +18,7 @@ from stepsmooth.line.beam import backward
 from stepsmooth.line.chain import Expectation, Signal
 from stepsmooth.line.maximise import retuned
 from stepsmooth.line.orders import ORDER, Run, run
-from stepsmooth.line.search import Solution
+from stepsmooth.line.solution import Solution
 from stepsmooth.model.arrays import Floats
 from stepsmooth.model.levels import FreeLevels
 

@@ -11,11 +11,13 @@ import numpy as np
 
 from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
+from stepsmooth.line.climb import climb
 from stepsmooth.line.independence import BLOCKS, is_independent
 from stepsmooth.line.maximise import Structure, profile
 from stepsmooth.line.relabel import N_RELABEL, relabel
-from stepsmooth.line.search import N_FIT, Solution, climb, in_order, lengthened, middle, ranked, search
+from stepsmooth.line.search import N_FIT, lengthened, middle, search
 from stepsmooth.line.smoother import LineSmoother
+from stepsmooth.line.solution import Solution, in_order, ranked
 from stepsmooth.model.arrays import Floats, Ints
 
 # Two labellings are tied if their scores differ by less than this many nats and their labels at this share of points.

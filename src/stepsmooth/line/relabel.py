@@ -13,7 +13,7 @@ from stepsmooth.line.beam import backward
 from stepsmooth.line.chain import Signal, Theta
 from stepsmooth.line.maximise import Structure
 from stepsmooth.line.orders import ORDER, run
-from stepsmooth.line.search import Solution
+from stepsmooth.line.solution import Solution
 from stepsmooth.model.arrays import Floats
 
 # Up to so many points; with more the two hardly differ.
