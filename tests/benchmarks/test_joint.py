@@ -126,9 +126,10 @@ def test_levels_are_counted_by_every_method(monkeypatch):
     assert texts(result) == ["noise 0, n=40: share with M right"]
 
 
-def test_levels_come_by_turns():
-    cell = joint_count.CELLS[0]
-    assert [len(joint_count.dataset(cell, number).levels) for number in range(4)] == [2, 3, 4, 2]
+def test_settings_come_by_turns():
+    cell, four = joint_count.CELLS[0], joint_count.CELLS[-1]
+    assert [len(joint_count.dataset(cell, number).levels) for number in range(5)] == [2, 2, 3, 3, 2]
+    assert [len(joint_count.dataset(four, number).levels) for number in range(2)] == [4, 4]
 
 
 def test_a_count_is_right_too_few_or_too_many():
