@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tifffile
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 from stepsmooth import GridStepSmooth
 from stepsmooth.metrics import label_accuracy
@@ -154,6 +155,26 @@ def test_a_page_is_corrected_as_a_page(run, tmp_path, short_report):
     assert corrected.dtype == np.uint8
     assert np.std(corrected[~ink]) < 0.3 * np.std(page[~ink])
     assert np.mean((tifffile.imread(tmp_path / "out" / "labels.tif") == 1) == ink) > 0.98
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_strokes_of_two_pixels_on_rough_paper_are_ink(run, tmp_path, short_report, seed):
+    rng, shape = np.random.default_rng(seed), (90, 120)
+    strokes = np.zeros(shape, dtype=bool)
+    for _ in range(20):
+        i, j = rng.integers(2, shape[0] - 2), rng.integers(0, shape[1] - 12)
+        across = slice(i, i + 2), slice(j, j + 12)
+        down = slice(max(i - 6, 0), i + 6), slice(j, j + 2)
+        strokes[across if rng.random() < 0.5 else down] = True
+    sharp = gaussian_filter(np.where(strokes, 60.0, 190.0), 1.0)
+    paper = gaussian_filter(rng.normal(size=shape), 1.5)
+    u, v = np.mgrid[: shape[0], : shape[1]] / shape[1]
+    light = np.exp(-0.7 * np.exp(-((u - 0.2) ** 2 + (v - 0.1) ** 2) / 0.15))
+    page = light * (1.0 + 0.08 * paper / paper.std()) * sharp + 2.0 * rng.normal(size=shape)
+    Image.fromarray(np.clip(page, 1, 255).astype(np.uint8)).save(tmp_path / "page.png")
+    done = run("image", tmp_path / "page.png", "--preset", "document", "--out", tmp_path / "out", "--quiet", "--force")
+    assert done.exit_code == 0, done.stderr
+    assert np.mean((tifffile.imread(tmp_path / "out" / "labels.tif") == 1) == (sharp < 125.0)) > 0.98
 
 
 def test_frames_share_one_field_and_have_labels_each(run, head, tmp_path, short_report):
