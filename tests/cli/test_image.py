@@ -142,11 +142,13 @@ def test_json_on_stdout_is_the_record_and_nothing_else(shared):
     assert told == json.loads((out / "result.json").read_text())
 
 
-def test_a_page_is_corrected_as_a_page(run, tmp_path, short_report):
+@pytest.mark.parametrize("black", [50, 0])
+def test_a_page_is_corrected_as_a_page(run, tmp_path, short_report, black):
     rng = np.random.default_rng(0)
     ink = np.repeat(np.repeat(rng.random((12, 15)) < 0.3, 4, axis=0), 4, axis=1)
     light = np.exp(np.linspace(-0.4, 0.4, ink.shape[1]))
-    page = np.clip(light * np.where(ink, 50, 150) + rng.normal(size=ink.shape) * 3, 0, 255).astype(np.uint8)
+    noise = np.where(ink & (black == 0), 0.0, 3.0) * rng.normal(size=ink.shape)
+    page = np.clip(light * np.where(ink, black, 150) + noise, 0, 255).astype(np.uint8)
     Image.fromarray(page).save(tmp_path / "page.png")
     done = run("image", tmp_path / "page.png", "--preset", "document", "--out", tmp_path / "out", "--quiet")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")

@@ -15,6 +15,7 @@ from stepsmooth.cli.terminal import progress
 if TYPE_CHECKING:
     from stepsmooth import GridStepSmooth
     from stepsmooth.files import ImageLayout
+    from stepsmooth.files.image_file import Array
 
 USUAL = {"levels": "auto", "solver": "auto", "prior": "auto", "rician": False, "keep_dtype": False}
 
@@ -196,9 +197,19 @@ def _fit(
         callback=steps.round,
         random_state=settings["seed"],
     )
-    m.fit(layout.image, mask=extras["mask"], weights=extras["weights"])
+    page = settings["preset"] == ImagePreset.DOCUMENT and settings["solver"] == "altmin" and not settings["additive"]
+    image = _without_black(layout.image) if page else layout.image
+    m.fit(image, mask=extras["mask"], weights=extras["weights"])
     m.callback = None
     return m
+
+
+def _without_black(image: "Array") -> "Array":
+    """Return a page with 0 as half a step of eight bits: ink as black as can be has no logarithm, and so no label."""
+    import numpy as np
+
+    least = np.float32(np.nanmax(image) / 512.0)
+    return np.where((image >= 0) & (image < least), least, image)
 
 
 def _facts(layout: "ImageLayout", mask: Path | None, weights: Path | None) -> list[dict[str, Any]]:
