@@ -237,6 +237,16 @@ def test_altmin_is_the_papers_alternation_on_an_image():
     assert g.smooth_.mean() == pytest.approx(0.0, abs=1e-9)
 
 
+def test_voxels_of_zero_that_altmin_leaves_out_are_counted_aloud():
+    image = scene(shape=(16, 14), noise=0.02, patch=3)[0]
+    image[:4, :5] = 0.0
+    with pytest.warns(UserWarning, match=r"image is 0 at 20 voxels.*mask them out.*solver='joint'"):
+        g = GridStepSmooth(3, solver="altmin", tau=1.0).fit(image)
+    assert np.all(g.labels_[:4, :5] == -1)
+    assert np.all(g.labels_[4:] >= 0)
+    GridStepSmooth(3, solver="altmin", tau=1.0).fit(image, image > 0.0)  # what is masked out is left out without a word
+
+
 def test_altmin_chooses_tau_by_gcv():
     image, _, _ = scene(shape=(16, 14), strength=0.1, noise=0.02, patch=3)
     g = GridStepSmooth(3, solver="altmin").fit(image)

@@ -1,5 +1,6 @@
 """One fit of an image, from `GridImage` and settings to a `GridResult` in the image's units and gauge."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,6 +129,13 @@ def fit_by_altmin(image: GridImage, settings: GridSettings, multiplicative: bool
     present = image.present
     if multiplicative:
         present = present & np.all(image.values > 0.0, axis=0)
+        dark = int(np.count_nonzero(image.present) - np.count_nonzero(present))
+        if dark:
+            warnings.warn(
+                f"image is 0 at {dark:,} voxels, which have no logarithm and get the label -1: mask them out or, if "
+                "they are a class, use solver='joint' or multiplicative=False.",
+                stacklevel=3,
+            )
     Y = image.values[:, present].T.astype(np.float64)
     Y = np.log(Y) if multiplicative else Y
     known = settings.known
