@@ -196,6 +196,14 @@ def test_an_interrupted_run_says_so_and_leaves_nothing(write_trace, tmp_path, nu
     assert [p.name for p in tmp_path.iterdir()] == ["trace.csv"]
 
 
+@pytest.fixture
+def interruptible():
+    """SIGINT interrupts, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Deaf:
     """An object whose end, where Python drops what is raised, is when the signal comes."""
 
@@ -207,7 +215,7 @@ class Deaf:
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_request_to_end_that_python_itself_drops_is_heeded(number, code):
+def test_a_request_to_end_that_python_itself_drops_is_heeded(number, code, interruptible):
     hook = sys.unraisablehook
 
     @sentences()
