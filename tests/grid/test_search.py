@@ -56,7 +56,7 @@ def test_the_likeliest_of_the_starts_that_a_task_allows_is_taken(scene, monkeypa
     original = module.refit
     stiffer = fit_at(blocks, Search(2, True), 60.0, None)
     monkeypatch.setattr(module, "refit", noting)
-    large = replace(blocks, merged=8.0)  # in which classes are not looked for anew
+    large = replace(blocks, merged=8.0)  # as volumes are: classes are not looked for anew
     for start, given, starts, where in [
         ("auto", stiffer, 3, blocks),
         ("auto", stiffer, 2, large),

@@ -21,9 +21,9 @@ from stepsmooth.model.arrays import Floats
 
 # Distances between knots that are tried, in mm: bias fields are slow.
 KNOTS = (90.0, 60.0, 40.0, 28.0, 20.0, 14.0)
-# A finer field is not tried once so many in a row were not clearly better: a rough one may show only when knots are as
-# close as it needs. In a large volume it is fewer, and one of those with many coefficients.
-PATIENCE, LARGE_PATIENCE = 4, 2
+# A finer field is not tried once so many in a row were not clearly better; of those with many coefficients, one. In a
+# plane it is more: there a rough field may show only when knots are as close as it needs.
+PATIENCE, PLANE_PATIENCE = 2, 4
 # A basis of so many times the coefficients of the last is worth a try; a small one costs so little that any is.
 HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
 # Each start may take at least so many steps before it is compared with another.
@@ -96,7 +96,7 @@ def _stiffest(
                 raise
             break  # finer than what the blocks determine: no candidate
         since = 0 if contest.enter(distance * task.unit, fit) else since + 1
-        if since >= (PATIENCE if blocks.merged == 1 else LARGE_PATIENCE if size <= MANY_COEFFICIENTS else 1):
+        if since >= (PLANE_PATIENCE if _thorough(blocks) else PATIENCE if size <= MANY_COEFFICIENTS else 1):
             break
     curve = contest.curve()
     if curve is None:
@@ -116,14 +116,14 @@ def fit_at(
         return refit(blocks, field, classes_under(blocks, field, task), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
     found = stiffer.classes if stiffer is not None and stiffer.field.theta.size else None
-    # Where a stiff field fails, so do the classes under it: they are looked for anew at each stiffness. Large volumes
-    # are spared that: it is done once without a field and once with, and a fine one starts from a stiffer one alone.
-    large = blocks.merged > 1
-    fine = large and stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
+    # Where a stiff field fails, so do the classes under it: they are looked for anew at each stiffness. Volumes are
+    # spared that: it is done once without a field and once with, and a fine one starts from a stiffer one alone.
+    anew = _thorough(blocks)
+    fine = not anew and stiffer is not None and flat.theta.size > MANY_COEFFICIENTS
     starts: list[tuple[Field, Classes | None]] = []
     if task.start == "differences" or (task.start == "auto" and not fine):
         field = field_from_differences(blocks, flat, pairs)
-        starts += [(field, classes) for classes in ([found] if large or found is None else [found, None])]
+        starts += [(field, classes) for classes in ([found, None] if anew and found is not None else [found])]
     if task.start == "kmeans":
         starts.append((flat, None))
     if task.start == "auto" and stiffer is not None:
@@ -140,6 +140,11 @@ def fit_at(
             best = fit if done else refit(blocks, fit.field, fit.classes, task)
     assert best is not None
     return best
+
+
+def _thorough(blocks: Blocks) -> bool:
+    """Whether more is tried: few blocks in a plane cost little, and have fewer neighbours to be put right by."""
+    return blocks.merged == 1 and sum(n > 1 for n in blocks.shape) <= 2
 
 
 def refit(blocks: Blocks, field: Field, classes: Classes, task: Search, max_iter: int = MOST_STEPS) -> JointFit:
