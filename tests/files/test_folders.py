@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import stepsmooth.files.folders as folders
 import stepsmooth.files.renaming as renaming
 from stepsmooth.files import OutputError, ResultFolder
 from stepsmooth.files.record import write_record
@@ -211,3 +212,13 @@ def test_the_record_names_every_file_of_the_folder(tmp_path):
     write_result(tmp_path / "out")
     told = json.loads((tmp_path / "out" / "result.json").read_text())
     assert told["outputs"] == names(tmp_path / "out")
+
+
+def test_an_interruption_while_the_hidden_folder_is_made_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "lock", interrupted)
+    with pytest.raises(KeyboardInterrupt), ResultFolder(tmp_path / "deep" / "out"):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -55,6 +55,7 @@ class ResultFolder:
         self._shown = out
         self._inputs = [Path(i).resolve() for i in inputs]
         self._overwrite = overwrite
+        self.path = self._hidden()
         self._lock: int | None = None
         self._made: list[Path] = []
 
@@ -64,9 +65,11 @@ class ResultFolder:
             self._make_parents()
             _sweep(self.out)
             self._open()
-        except OSError as error:
-            self._remove_parents()
-            raise OutputError(f"--out {self._shown} cannot be written: {reason(error)}.") from error
+        except BaseException as error:  # an interruption, too: nobody else would remove what was begun
+            self._clear()
+            if isinstance(error, OSError) and not isinstance(error, OutputError):
+                raise OutputError(f"--out {self._shown} cannot be written: {reason(error)}.") from error
+            raise
         return self
 
     def commit(self) -> None:
@@ -86,12 +89,18 @@ class ResultFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._clear()
+        if isinstance(error, OSError) and not isinstance(error, OutputError):
+            raise OutputError(f"--out {self._shown} cannot be written: {reason(error)}.") from error
+
+    def _clear(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
-        self._remove_parents()
-        if isinstance(error, OSError) and not isinstance(error, OutputError):
-            raise OutputError(f"--out {self._shown} cannot be written: {reason(error)}.") from error
+            self._lock = None
+        for parent in reversed(self._made):
+            with contextlib.suppress(OSError):
+                parent.rmdir()
 
     def _check_target(self) -> None:
         out, shown = self.out, self._shown
@@ -124,14 +133,12 @@ class ResultFolder:
             parent.mkdir()
             self._made.append(parent)
 
-    def _remove_parents(self) -> None:
-        for parent in reversed(self._made):
-            with contextlib.suppress(OSError):
-                parent.rmdir()
+    def _hidden(self) -> Path:
+        return self.out.with_name(f".{self.out.name}.{secrets.token_hex(4)}.part")
 
     def _open(self) -> None:
         while True:
-            self.path = self.out.with_name(f".{self.out.name}.{secrets.token_hex(4)}.part")
+            self.path = self._hidden()
             self.path.mkdir()
             self._lock = lock(self.path, wait=True)
             # Between the two lines above, another run may have taken the folder for a leftover.
