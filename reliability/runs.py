@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import nibabel
 import numpy as np
@@ -108,8 +108,6 @@ class Drawings:
 
 def begin(folder: Path, name: str, drawings: Drawings) -> Run:
     """Copy this process, and let the copy run a command."""
-    from stepsmooth.cli import app
-
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -117,19 +115,37 @@ def begin(folder: Path, name: str, drawings: Drawings) -> Run:
         return Run(pid, folder)
     code: object = 1
     try:
-        drawings.begin(name)
-        # Whoever works in the background ignores interruptions, and so would its copies.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.chdir(folder)
-        for stream, ending in ((1, ".log"), (2, ".err")):
-            os.dup2(os.open(folder.with_suffix(ending), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-        app([*COMMANDS[name], "--seed", "0", "--quiet", "--out", OUT, "--overwrite"], prog_name="stepsmooth")
-    except SystemExit as stop:
-        code = stop.code
-    except KeyboardInterrupt:
-        code = OUTSIDE
+        code = _exit_code(folder, name, drawings)
     finally:
+        _end(code)
+
+
+def _exit_code(folder: Path, name: str, drawings: Drawings) -> object:
+    """Run a command in this process, and return how it ended."""
+    from stepsmooth.cli import app
+
+    try:
+        try:
+            drawings.begin(name)
+            # Whoever works in the background ignores interruptions, and so would its copies.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, lambda number, frame: os._exit(OUTSIDE))
+            os.chdir(folder)
+            for stream, ending in ((1, ".log"), (2, ".err")):
+                os.dup2(os.open(folder.with_suffix(ending), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+            app([*COMMANDS[name], "--seed", "0", "--quiet", "--out", OUT, "--overwrite"], prog_name="stepsmooth")
+        except SystemExit as stop:
+            return stop.code
+    except KeyboardInterrupt:
+        return OUTSIDE
+    return 1
+
+
+def _end(code: object) -> NoReturn:
+    """End this process without going on with what its original had still to do."""
+    try:
         sys.stderr.flush()
+    finally:
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
