@@ -115,6 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
         datasets=given.datasets,
         cases=tuple(given.case),
         methods=tuple(given.method),
+        journal=given.out / "journal",
         say=lambda line: progress.print(f"  {line}", style="dim", markup=False, highlight=False),
     )
     described = machine.describe()

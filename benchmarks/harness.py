@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Row = dict[str, object]
@@ -39,6 +40,7 @@ class Settings:
     cases: tuple[str, ...] = ()  # of a benchmark made of cases: which to run; none named means all
     datasets: int | None = None  # datasets a cell of accuracy rows; None means the benchmark's own number
     methods: tuple[str, ...] = ()  # parts of the names of the methods to run; none named means all
+    journal: Path | None = None  # where scores of single datasets are kept as they come
 
 
 @dataclass(frozen=True)
