@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +117,8 @@ def begin(folder: Path, name: str, drawings: Drawings) -> Run:
     code: object = 1
     try:
         code = _exit_code(folder, name, drawings)
+    except BaseException:
+        traceback.print_exc()  # as the interpreter would
     finally:
         _end(code)
 

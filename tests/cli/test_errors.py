@@ -227,3 +227,35 @@ def test_a_request_to_end_that_python_itself_drops_is_heeded(number, code, inter
         work()
     assert stop.value.exit_code == code
     assert sys.unraisablehook is hook
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_request_to_end_that_compiled_code_turns_into_its_own_error_is_heeded(number, code, interruptible, capsys):
+    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+
+    @sentences()
+    def work():
+        try:
+            signal.raise_signal(number)
+        except BaseException as error:
+            raise SystemError("a function returned a result with an exception set") from error
+
+    with pytest.raises(typer.Exit) as stop:
+        work()
+    assert stop.value.exit_code == code
+    assert capsys.readouterr().err.endswith("nothing half-written is left.\n")
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_an_interruption_that_is_ignored_stays_so():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with sentences():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_error_that_nobody_asked_for_stays_itself():
+    with pytest.raises(SystemError, match="broken"), sentences():
+        raise SystemError("broken")

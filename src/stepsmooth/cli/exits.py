@@ -152,29 +152,39 @@ def _heeded() -> Iterator[None]:
     """Let a request to end (SIGTERM) clean up as an interruption by hand does, and let neither be lost.
 
     Python drops what is raised in callbacks of its own (of weak references while it imports, say): there, the request
-    is made again a moment later.
+    is made again a moment later. Compiled code may turn it into an error of its own: whatever is raised after a
+    request counts as that request.
     """
-    requests: dict[type[BaseException], int] = {KeyboardInterrupt: signal.SIGINT, _Terminated: signal.SIGTERM}
+    requests: dict[int, type[BaseException]] = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: _Terminated}
+    asked: list[type[BaseException]] = []
     others, main = sys.unraisablehook, threading.get_ident()
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise _Terminated
+        asked.append(requests[number])
+        raise requests[number]
 
     def dropped(what: "UnraisableHookArgs") -> None:
-        if what.exc_type in requests:
-            threading.Timer(0.01, signal.pthread_kill, [main, requests[what.exc_type]]).start()
+        again = [number for number, request in requests.items() if request is what.exc_type]
+        if again:
+            threading.Timer(0.01, signal.pthread_kill, [main, *again]).start()
         else:
             others(what)
 
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not the main thread: whoever runs it decides
+    if threading.current_thread() is not threading.main_thread():  # whoever runs it decides
         yield
         return
+    # An interruption that is ignored, as in the background, stays so.
+    heard = [n for n in requests if n == signal.SIGTERM or signal.getsignal(n) is signal.default_int_handler]
+    before = {number: signal.signal(number, stop) for number in heard}
     if hasattr(signal, "pthread_kill"):  # not on Windows
         sys.unraisablehook = dropped
     try:
         yield
+    except Exception as error:
+        if asked:
+            raise asked[0] from error
+        raise
     finally:
         sys.unraisablehook = others
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
