@@ -106,7 +106,7 @@ def test_the_mean_over_what_was_drawn_counts_each_place_as_often_as_it_was_visit
     assert_allclose(out.theta.levels, signal.centre + np.array([[-gap / 2.0], [gap / 2.0]]))
     assert out.theta.noise == pytest.approx(np.exp(0.75 * np.log(0.1) + 0.25 * np.log(0.4)))
     theta = replace(out.theta, tau=best.theta.tau)
-    for _ in range(3):
+    for _ in range(a.N_TAU):
         theta = replace(theta, tau=retuned(signal, theta, out.found))
     assert out.theta.tau == pytest.approx(theta.tau)
     assert out.loglik == best.loglik

@@ -37,7 +37,7 @@ SEPARATION, SEPARATION_SD, ALIKE, UNLIKE = 4.0, 0.35, 0.05, 0.4
 N_CHAINS, N_GENERATIONS, BURN_IN = 8, 60, 20
 STEPS = (0.08, 0.2, 0.15)
 # Steps by which tau settles for given labels.
-N_TAU = 3
+N_TAU = 10
 
 
 @dataclass(frozen=True)

@@ -130,9 +130,12 @@ def maximise(
 
 
 def retuned(signal: Signal, theta: Theta, found: Expectation) -> float:
-    """Return the tau that suits these labels and levels better."""
+    """Return the tau that suits these labels, levels and noise better.
+
+    The noise is given: where it may follow tau, few points are best explained by an f that meets them all.
+    """
     here = profile(signal, found.gamma, theta.tau)
-    squares = _sum_of_squares(signal, found.gamma, here, theta.levels)
+    squares = _size(signal) * theta.noise
     return theta.tau * _step(signal, found.gamma, here, theta.levels.mean(axis=1), squares, theta.tau)
 
 
