@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .runs import COMMANDS, INPUTS, OUT, OUTSIDE, Drawings, Run, begin, contents, furnish, is_whole, small_disk
+from .runs import COMMANDS, INPUTS, OUT, OUTSIDE, Run, begin, contents, draw_once, furnish, is_whole, small_disk
 
 PART = f".{OUT}.*.part"
 # Stages of a run, each with what shows that it has begun.
@@ -28,7 +28,7 @@ class Killing:
 
     def __init__(self, place: Path, seed: int, kept: Path, commands: list[str]) -> None:
         self.place, self.kept, self.commands, self.draw = place, kept, commands, random.Random(seed)
-        self.drawings = Drawings()
+        draw_once()
         self.source = place / "source"
         furnish(self.source)
         self.inputs = {name: (self.source / name).read_bytes() for name in INPUTS}
@@ -48,7 +48,6 @@ class Killing:
 
         back = os.getcwd()
         os.chdir(self.source)
-        self.drawings.begin(name)
         try:
             app([*COMMANDS[name], "--seed", "0", "--quiet", "--out", f"warm_{name}"], standalone_mode=False)
         finally:
@@ -59,7 +58,7 @@ class Killing:
         """Run in a copy of this process, note how long its stages last, and keep its result."""
         folder = self._fresh(None)
         began = time.perf_counter()
-        run = begin(folder, name, self.drawings)
+        run = begin(folder, name)
         times = {stage: run.wait(mark) - began if mark else 0.0 for stage, mark in STAGES.items()}
         end = run.wait() - began
         if run.code:
@@ -106,7 +105,7 @@ class Killing:
     def at_random(self, folder: Path, name: str, stages: list[str], number: int) -> tuple[Run, str]:
         """Begin a run, and send it a signal at a random moment of a random stage."""
         stage = self.draw.choice(stages)
-        run = begin(folder, name, self.drawings)
+        run = begin(folder, name)
         run.wait(STAGES[stage]) if STAGES[stage] else None
         time.sleep(self.draw.uniform(0.0, self.seconds[name][stage]))
         # The stage it was really in when it was hit.
@@ -129,7 +128,7 @@ class Killing:
             stages[stage] += 1
             trouble = self.wrong(folder, name, name if earlier else None, leftovers=True)
             if trouble is None:
-                following = begin(folder, name, self.drawings)
+                following = begin(folder, name)
                 following.wait()
                 trouble = self.wrong(folder, name, None, leftovers=False)
                 if following.code or not (folder / OUT).exists():
@@ -145,7 +144,7 @@ class Killing:
             name, earlier = self.draw.choice(self.commands), self.draw.random() < 0.5
             number = [signal.SIGINT, signal.SIGTERM][sum(stages.values()) % 2]
             folder = self._fresh(name if earlier else None)
-            run = begin(folder, name, self.drawings)
+            run = begin(folder, name)
             run.wait(PART)
             time.sleep(self.draw.uniform(0.0, self.seconds[name]["anywhere"]))
             run.send(number)
@@ -174,7 +173,7 @@ class Killing:
                 if not mounted:
                     return {"of": "disks (NOT RUN: no right to mount here)", "count": 0, "stages": {}, "broken": []}
                 self._fill(folder, name if earlier else None)
-                run = begin(folder, name, self.drawings)
+                run = begin(folder, name)
                 run.wait()
                 trouble = self.wrong(folder, name, name if earlier else None, leftovers=False)
                 if run.code != 4 or run.said != f"--out {OUT} cannot be written: no space left on device.\n":

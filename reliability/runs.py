@@ -85,29 +85,24 @@ class Run:
         return self.folder.with_suffix(".err").read_text()
 
 
-class Drawings:
-    """Drawings of a report, made once: alike in every run, they take most of its time, and are not what is tested."""
+def draw_once() -> None:
+    """Save every figure as the first of its format: they take most of a run's time, and are not what is tested."""
+    from matplotlib.figure import Figure
 
-    def __init__(self) -> None:
-        from matplotlib.figure import Figure
+    draw, made = Figure.savefig, {}
 
-        self._draw, self._made, self._next = Figure.savefig, {}, ("", 0)
-        Figure.savefig = lambda figure, stream, **options: self._save(figure, stream, options)
-
-    def begin(self, name: str) -> None:
-        """Let the next drawings be the first of a command, and so on."""
-        self._next = (name, 0)
-
-    def _save(self, figure: Any, stream: Any, options: dict[str, Any]) -> None:
-        if self._next not in self._made:
+    def save(figure: Any, stream: Any, **options: Any) -> None:
+        form = options["format"]
+        if form not in made:
             buffer = io.BytesIO()
-            self._draw(figure, buffer, **options)
-            self._made[self._next] = buffer.getvalue()
-        stream.write(self._made[self._next])
-        self._next = (self._next[0], self._next[1] + 1)
+            draw(figure, buffer, **options)
+            made[form] = buffer.getvalue()
+        stream.write(made[form])
+
+    Figure.savefig = save
 
 
-def begin(folder: Path, name: str, drawings: Drawings) -> Run:
+def begin(folder: Path, name: str) -> Run:
     """Copy this process, and let the copy run a command."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -116,20 +111,19 @@ def begin(folder: Path, name: str, drawings: Drawings) -> Run:
         return Run(pid, folder)
     code: object = 1
     try:
-        code = _exit_code(folder, name, drawings)
+        code = _exit_code(folder, name)
     except BaseException:
         traceback.print_exc()  # as the interpreter would
     finally:
         _end(code)
 
 
-def _exit_code(folder: Path, name: str, drawings: Drawings) -> object:
+def _exit_code(folder: Path, name: str) -> object:
     """Run a command in this process, and return how it ended."""
     from stepsmooth.cli import app
 
     try:
         try:
-            drawings.begin(name)
             # Whoever works in the background ignores interruptions, and so would its copies.
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, lambda number, frame: os._exit(OUTSIDE))

@@ -67,6 +67,7 @@ def test_a_run_of_one_case_has_a_row_per_method_and_failures_are_rows(monkeypatc
 
     real = volumes.methods
     monkeypatch.setattr(volumes, "methods", lambda threads, *, slow: {**real(threads, slow=True), OURS: fails})
+    monkeypatch.setattr(volume_cases, "SMALL_SLICE", (45, 54))
     result = volumes.run(Settings(quick=True, cases=("slice-coil-9",), methods=("N4 + kmeans raw", "kmeans log", OURS)))
     rows = {row["method"]: row for row in result.rows}
     assert {"pixelwise Bayes", "kmeans log", "N4 + kmeans raw", OURS} <= set(rows)

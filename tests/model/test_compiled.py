@@ -4,11 +4,10 @@ import subprocess
 import sys
 
 SCRIPT = """
-import numpy as np
 from stepsmooth.model.compiled import compiled_before
-from stepsmooth.model import kmeans_1d
+from stepsmooth.model.elementary import log
 print(compiled_before("stepsmooth.model"), compiled_before("stepsmooth.nothing"))
-kmeans_1d(np.array([0.0, 0.1, 5.0]), 2)
+log(2.0)
 print(compiled_before("stepsmooth.model"))
 """
 
