@@ -43,14 +43,16 @@ def compiled(one_thread):
         return
     from stepsmooth import GridStepSmooth, StepSmooth
 
-    rng, x, z = np.random.default_rng(0), np.arange(90.0), np.arange(90) % 2
-    y = np.sin(x / 9.0) + 3.0 * z + 0.1 * rng.normal(size=90)
+    rng, x = np.random.default_rng(0), np.arange(90.0)
+    y = np.sin(x / 9.0) + 3.0 * rng.integers(2, size=90) + 0.5 * rng.normal(size=90)
     for params in ({}, {"kernel": "min"}, {"solver": "altmin"}, {"solver": "altmin", "kernel": "min"}):
         StepSmooth(2, **params).fit(x[:, None], y)
-    StepSmooth(2).fit(x[:, None], y + 0.5 * rng.normal(size=90))  # much noise: a spline of order 3
     image = 1.0 + np.kron(np.eye(6), np.ones((4, 4))) + 0.05 * rng.normal(size=(24, 24))
     for params in ({}, {"label_prior": "potts"}, {"multiplicative": False}, {"solver": "altmin"}):
         GridStepSmooth(2, **params).fit(image).certificate()
-    large = np.tile(image, (3, 3))[..., None] * np.ones((1, 1, 48))
-    air = np.pad(large + 0.02 * rng.normal(size=large.shape), 16)
-    GridStepSmooth(2).fit(air.astype(np.float32))
+    # So large that blocks are summed in threads, in single precision, with air around it and without.
+    patches = np.kron(rng.integers(1, 4, size=(14, 14, 14)), np.ones((8, 8, 8)))
+    volume = (patches + 0.04 * rng.normal(size=patches.shape)).astype(np.float32)
+    inside = np.pad(np.ones((88, 88, 88), dtype=bool), 12)
+    for scan in (volume, np.where(inside, volume, 0.03 * rng.rayleigh(size=volume.shape).astype(np.float32))):
+        GridStepSmooth(3, spacing=1.0, knots=60.0).fit(scan)
