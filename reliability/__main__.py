@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 
 from .promise import Profile, Promise
 
 # In the order of docs/reliability.md: one file each, with `run(profile) -> list[Promise]`.
-NAMES = ("properties", "checks", "determinism", "fuzz", "kills", "extremes", "coverage", "mutants", "supply")
+NAMES = ("properties", "checks", "determinism", "fuzz", "kills", "extremes", "coverage", "order", "mutants", "supply")
 
 
 class Check(NamedTuple):
@@ -57,9 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
         console.rule(f"{name}: {check.title}")
         began = time.perf_counter()
         for promise in check.run(profile):
-            console.print(
-                f"[{'green' if promise.kept else 'bold red'}]{'kept' if promise.kept else 'BROKEN'}[/]  {promise}"
-            )
+            word = "[green]kept[/]" if promise.kept else "[bold red]BROKEN[/]"
+            console.print(f"{word}  {escape(str(promise))}")
             broken += not promise.kept
         console.print(f"        {time.perf_counter() - began:.0f} s")
     return broken

@@ -1,4 +1,4 @@
-"""Tests of the tests: which lines and branches they run, in any order, none of them long.
+"""Tests of the tests: which lines and branches they run.
 
 The loops that numba compiles are invisible to coverage.py, so that all tests run with `NUMBA_DISABLE_JIT=1`, as plain
 Python, a hundred times slower. Each is given a few seconds, and what it ran by then counts: it is the same test that
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +17,8 @@ from .promise import Profile, Promise
 
 ROOT = Path(__file__).parents[1]
 LEAST_LINES, LEAST_BRANCHES = 95.0, 90.0
-# Seconds for each test without compiled loops, and for any test with them.
-LIMIT, LONGEST = 3.0, 10.0
+# Seconds for each test without compiled loops.
+LIMIT = 3.0
 # A part of the tests, for --quick.
 FEW = ("tests/model", "tests/spectral", "tests/altmin")
 
@@ -33,13 +32,13 @@ data_file = {data}
 
 
 def run(profile: Profile) -> list[Promise]:
-    """Trace all tests without compiled loops, then run them compiled, in a random order."""
+    """Trace all tests without compiled loops."""
     tests = FEW if profile.quick else ("tests", "src")
     totals = _traced(profile, tests)
     lines = 100.0 * totals["covered_lines"] / totals["num_statements"]
     branches = 100.0 * totals["covered_branches"] / totals["num_branches"]
     of = " (of a part of the tests)" if profile.quick else ""
-    promises = [
+    return [
         Promise(
             "tests run at least 95 % of the lines",
             profile.quick or lines >= LEAST_LINES,
@@ -51,7 +50,6 @@ def run(profile: Profile) -> list[Promise]:
             f"{branches:.1f} % of {totals['num_branches']:,}{of}",
         ),
     ]
-    return promises + _shuffled(profile, tests)
 
 
 def _traced(profile: Profile, tests: tuple[str, ...]) -> dict[str, int]:
@@ -63,38 +61,23 @@ def _traced(profile: Profile, tests: tuple[str, ...]) -> dict[str, int]:
     settings.write_text(SETTINGS.format(source=ROOT / "src" / "stepsmooth", data=data))
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "STEPSMOOTH_LIMIT": str(LIMIT)}
     command = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-q"]
-    _logged([*command, *_plugins(profile), *tests], out / "coverage.log", environment)
+    logged([*command, *plugins(profile), *tests], out / "coverage.log", environment)
     for step in (
         ["combine", "-q"],
         ["json", "-q", "-o", str(out / "coverage.json")],
         ["report", "--skip-covered", "-m"],
     ):
-        _logged([sys.executable, "-m", "coverage", step[0], f"--rcfile={settings}", *step[1:]], out / f"{step[0]}.txt")
+        logged([sys.executable, "-m", "coverage", step[0], f"--rcfile={settings}", *step[1:]], out / f"{step[0]}.txt")
     totals: dict[str, int] = json.loads((out / "coverage.json").read_text())["totals"]
     return totals
 
 
-def _shuffled(profile: Profile, tests: tuple[str, ...]) -> list[Promise]:
-    """Run the tests in a random order, files and tests within them, and look for long ones."""
-    log = profile.out.resolve() / "shuffled.log"
-    environment = {**os.environ, "STEPSMOOTH_SHUFFLE": str(profile.seed)}
-    command = [sys.executable, "-m", "pytest", "-q", f"--durations-min={LONGEST}", "--durations=0"]
-    code = _logged([*command, *_plugins(profile), *tests], log, environment)
-    text = log.read_text()
-    last = text.strip().splitlines()[-1].strip("= ")
-    long = re.findall(r"^([\d.]+)s (call|setup)\s+(\S+)", text, flags=re.MULTILINE)
-    slow = [f"{name} {seconds} s" for seconds, when, name in long if when == "call"]
-    return [
-        Promise("tests pass in a random order", code == 0, f"{last} (order {profile.seed})"),
-        Promise("no test takes over 10 s", not slow, f"{len(slow)} do{': ' + ', '.join(slow) if slow else ''}"),
-    ]
-
-
-def _plugins(profile: Profile) -> list[str]:
-    # Modules stay together, so that loops are compiled, and fixtures made, once.
+def plugins(profile: Profile) -> list[str]:
+    """Return options of pytest; modules stay together, so that loops are compiled, and fixtures made, once."""
     return ["-p", "no:cacheprovider", "-p", "reliability.tracing", "-n", str(profile.jobs), "--dist", "loadscope"]
 
 
-def _logged(command: list[str], log: Path, environment: dict[str, str] | None = None) -> int:
+def logged(command: list[str], log: Path, environment: dict[str, str] | None = None) -> int:
+    """Run a command, and return how it ended; what it says goes to a file."""
     with log.open("w") as file:
         return subprocess.run(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT).returncode
