@@ -50,6 +50,9 @@ def compiled(one_thread):
     image = 1.0 + np.kron(np.eye(6), np.ones((4, 4))) + 0.05 * rng.normal(size=(24, 24))
     for params in ({}, {"label_prior": "potts"}, {"multiplicative": False}, {"solver": "altmin"}):
         GridStepSmooth(2, **params).fit(image).certificate()
+    series = np.asfortranarray(np.stack([image, image + 1.0], axis=-1)[:, :, None], dtype=np.float32)
+    holes = np.asfortranarray(rng.random((24, 24, 1)) < 0.9, dtype=np.float32)
+    GridStepSmooth(2, channel_axis=-1).fit(series, weights=holes).certificate()
     # So large that blocks are summed in threads, in single precision, with air around it and without.
     patches = np.kron(rng.integers(1, 4, size=(14, 14, 14)), np.ones((8, 8, 8)))
     volume = (patches + 0.04 * rng.normal(size=patches.shape)).astype(np.float32)

@@ -154,6 +154,8 @@ def begin(folder, out="out"):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background, interruptions are ignored, and would be here.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     for _ in range(6000):
         if any(folder.glob(f".{out}.*.part")) or process.poll() is not None:

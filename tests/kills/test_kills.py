@@ -16,7 +16,7 @@ REFERENCE = {
 
 def test_runs_of_signal_survive_kills(tmp_path):
     profile = Profile(quick=True, jobs=1, seed=0, out=tmp_path)
-    for promise in kill(profile, {"kills": 2, "signals": 1, "disks": 1}, ["signal"]):
+    for promise in kill(profile, {"kills": 1, "signals": 1, "disks": 1}, ["signal"]):
         assert promise.kept, promise
 
 
