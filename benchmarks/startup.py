@@ -84,11 +84,12 @@ def run(settings: Settings) -> Result:
     for row in rows:
         own, empty = find([row], "seconds"), find(rows, "seconds", what=EMPTY)
         row["beyond_empty_s"] = None if own is None or empty is None else own - empty
-    with tempfile.TemporaryDirectory() as nothing:
-        for when, more in (("after install", {"NUMBA_CACHE_DIR": nothing}), ("later", {})):
+    # A cache of compiled loops that is empty at first, and full later.
+    with tempfile.TemporaryDirectory() as compiled:
+        for when in ("after install", "later"):
             settings.say(f"fits {when}")
             try:
-                measured: list[Row] = [{"seconds": s} for s in fits({**environment, **more})]
+                measured: list[Row] = [{"seconds": s} for s in fits({**environment, "NUMBA_CACHE_DIR": compiled})]
             except subprocess.CalledProcessError as error:
                 measured = [{"error": (error.stderr.strip().splitlines() or ["no message"])[-1]}] * len(FITS)
             rows += [{"what": f"{name}, {when}", **found} for name, found in zip(FITS, measured)]
