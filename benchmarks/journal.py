@@ -28,16 +28,16 @@ def digest_of_sources() -> str:
 
 
 class Journal:
-    """The scores of one task: a line of JSON for each dataset."""
+    """The scores of one task, told by its name: a line of JSON for each dataset. Without a folder nothing is kept."""
 
-    def __init__(self, folder: Path, task: Callable[[int], dict[str, Row]]) -> None:
-        name = hashlib.sha256(_name(task).encode()).hexdigest()[:16]
-        self.path = folder / digest_of_sources() / f"{name}.jsonl"
+    def __init__(self, folder: Path | None, name: str) -> None:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+        self.path = folder / digest_of_sources() / f"{digest}.jsonl" if folder else None
 
     def read(self) -> dict[int, dict[str, Row]]:
         """Return the scores by the number of their dataset; a line that was cut off is left out."""
         found: dict[int, dict[str, Row]] = {}
-        for line in self.path.read_text().splitlines() if self.path.exists() else ():
+        for line in self.path.read_text().splitlines() if self.path and self.path.exists() else ():
             try:
                 number, scores = json.loads(line)
             except ValueError:
@@ -46,14 +46,16 @@ class Journal:
         return found
 
     def add(self, number: int, scores: dict[str, Row]) -> None:
-        """Append the scores of a dataset."""
+        """Append the scores of a dataset; one on which a method failed is to be tried again."""
+        if not self.path or any("error" in row for row in scores.values()):
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
             file.write("\n" + json.dumps([number, scores], default=lambda value: value.tolist()))
 
 
-def _name(task: Callable[..., object]) -> str:
+def name_of(task: Callable[..., object]) -> str:
     """Name a task by its function and by what is bound to it."""
     if isinstance(task, partial):
-        return f"{_name(task.func)}{task.args!r}{task.keywords!r}"
+        return f"{name_of(task.func)}{task.args!r}{task.keywords!r}"
     return f"{task.__module__}.{task.__qualname__}"

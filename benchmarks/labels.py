@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from .harness import Row, Settings, attempt
-from .journal import Journal
+from .journal import Journal, name_of
 
 if TYPE_CHECKING:
     from stepsmooth.datasets import StepSignal
@@ -73,15 +73,14 @@ def asked_for(name: str, settings: Settings) -> bool:
 
 def score_all(task: Callable[[int], dict[str, Row]], count: int, settings: Settings) -> list[dict[str, Row]]:
     """Score datasets 0..count-1 side by side: accuracy does not mind, times are CPU seconds."""
-    journal = Journal(settings.journal, task) if settings.journal else None
-    scores = journal.read() if journal else {}
+    journal = Journal(settings.journal, name_of(task))
+    scores = journal.read()
     missing = [number for number in range(count) if number not in scores]
     with parallel_config(backend="loky", inner_max_num_threads=1):
         found = Parallel(n_jobs=settings.jobs, return_as="generator")(delayed(task)(number) for number in missing)
         for number, rows in zip(missing, found, strict=True):
             scores[number] = rows
-            if journal and not any("error" in row for row in rows.values()):
-                journal.add(number, rows)
+            journal.add(number, rows)
     return [scores[number] for number in range(count)]
 
 

@@ -14,15 +14,15 @@ import numpy as np
 
 from . import fresh
 from .harness import Row, Settings, attempt, find
+from .journal import Journal
 from .limit import beside_limit, speed_note
 from .tables import Result
-from .volume_cases import CASES, OURS, Case, Task
+from .volume_cases import BAYES, CASES, OURS, Case, Task
 from .volume_data import source
 from .volume_methods import N4, Answer, Method, methods, n4, n4_patient, ours
 from .volume_scores import COLUMNS, score, summary
 
 MEMORY = ("volume-coil-3", "ten-3")  # cases of which the peak is measured, each in a process of its own
-BAYES = "pixelwise Bayes"
 
 
 def chosen(settings: Settings) -> list[Case]:
@@ -87,6 +87,18 @@ def dataset(case: Case, number: int, settings: Settings) -> dict[str, Row]:
     return rows
 
 
+def scored(case: Case, count: int, settings: Settings) -> list[dict[str, Row]]:
+    """Run every method on the images of a case, one after the other: they are timed."""
+    name = f"volumes {case.name} {settings.quick} {settings.threads} {settings.methods}"
+    journal = Journal(settings.journal, name)
+    scores = journal.read()
+    for number in range(count):
+        if number not in scores:
+            scores[number] = dataset(case, number, settings)
+            journal.add(number, scores[number])
+    return [scores[number] for number in range(count)]
+
+
 def consistency(task: Task, settings: Settings) -> dict[str, Row]:
     """A scan of unknown field: what is found of a field put onto it, and how much was found without."""
     from dataclasses import replace
@@ -142,7 +154,7 @@ def run(settings: Settings) -> Result:
         count = 1 if settings.quick else case.count
         settings.say(f"{case.name}: {count} images of {source(settings.quick)}")
         try:
-            scores = [dataset(case, number, settings) for number in range(count)]
+            scores = scored(case, count, settings)
         except (FileNotFoundError, ModuleNotFoundError) as absent:  # data or a package that this machine lacks
             rows.append({"case": case.name, "method": "-", "error": str(absent)})
             continue

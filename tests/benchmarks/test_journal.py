@@ -1,13 +1,14 @@
 """A run that is cut off goes on where it was, and never with scores of other code."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from benchmarks.harness import Settings
 from benchmarks.labels import score_all
 
-from benchmarks import journal
+from benchmarks import journal, volumes
 
 
 def task(cell, number):
@@ -37,7 +38,7 @@ def test_what_was_scored_is_not_scored_again(settings):
 def test_a_run_that_is_cut_off_keeps_what_it_had(settings):
     with pytest.raises(KeyboardInterrupt):
         score_all(partial(task, "stops"), 4, settings)
-    kept = journal.Journal(settings.journal, partial(task, "stops"))
+    kept = journal.Journal(settings.journal, journal.name_of(partial(task, "stops")))
     assert sorted(kept.read()) == [0, 1]
     with kept.path.open("a") as file:
         file.write('\n[2, {"m": {"mat')
@@ -56,7 +57,7 @@ def test_another_cell_or_other_code_begins_anew(settings, monkeypatch):
 
 def test_failures_are_tried_again(settings):
     score_all(partial(task, "fails"), 2, settings)
-    assert journal.Journal(settings.journal, partial(task, "fails")).read() == {}
+    assert journal.Journal(settings.journal, journal.name_of(partial(task, "fails"))).read() == {}
 
 
 def test_without_a_folder_nothing_is_kept():
@@ -72,3 +73,12 @@ def test_the_digest_is_of_the_sources(tmp_path, monkeypatch):
     before = digest()
     (tmp_path / "src" / "a.py").write_text("x = 2")
     assert digest() != before
+
+
+def test_an_image_is_scored_once(settings, monkeypatch):
+    monkeypatch.setattr(volumes, "dataset", lambda case, number, settings: task(case.name, number))
+    case = SimpleNamespace(name="a")
+    first = volumes.scored(case, 2, settings)
+    assert volumes.scored(case, 2, settings) == [{"m": s["m"] | {"bins": s["m"]["bins"].tolist()}} for s in first]
+    timed_otherwise = volumes.scored(case, 1, Settings(journal=settings.journal, threads=2))
+    assert timed_otherwise[0]["m"]["cpu_s"] != first[0]["m"]["cpu_s"]
