@@ -1,8 +1,9 @@
-"""A class that no pure block shows is found among the voxels, if no other class explains them."""
+"""A class that no pure block shows is found among the voxels, if no other class explains them; air is no class."""
 
 import numpy as np
 import pytest
 
+from stepsmooth.grid.background import Air
 from stepsmooth.grid.blocks import pure_blocks
 from stepsmooth.grid.closing import field_on_grid, voxel_classes
 from stepsmooth.grid.field import Field
@@ -30,3 +31,22 @@ def test_voxels_that_no_class_explains_get_one(seed):
     np.testing.assert_allclose(classes.levels.ravel(), [0.3, 0.7, 1.0], atol=0.01)
     kept, _, _ = voxel_classes(volume, smooth, joint, blocks, regrouping=False)
     np.testing.assert_array_equal(kept.levels, found.levels)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_air_in_blocks_at_the_border_of_the_head_gets_no_class(seed):
+    # Three tissues, and lines of air, of which the field knows nothing: they are darker than any tissue.
+    rng = np.random.default_rng(seed)
+    image = np.choose(np.add.outer(np.arange(90) // 10, np.arange(90) // 10) % 3, [0.4, 0.46, 1.0])
+    image[:, 9::10] = 0.0
+    image = np.hypot(image + 0.02 * rng.normal(size=image.shape), 0.02 * rng.normal(size=image.shape))
+    volume = Volume(image.astype(np.float32)[None, None, :, :, None], (1.0,) * 3)
+    found = Classes(np.array([[0.4], [0.46], [1.0]]), np.full((3, 1), 1e-4), np.full(3, 1 / 3), 1.0)
+    field = Field.absent(multiplicative=True)
+    joint, blocks = JointFit(field, found, 0.0, 0.0, 1, True), pure_blocks(volume)
+    smooth = field_on_grid(field, volume.coordinates())
+    kept, _, _ = voxel_classes(volume, smooth, joint, blocks, Air(np.array([0.02]), 0.1))
+    np.testing.assert_array_equal(kept.levels, found.levels)
+    # Were it not known what air looks like, it would be taken for a class.
+    classes, _, _ = voxel_classes(volume, smooth, joint, blocks)
+    assert classes.levels.min() < 0.1

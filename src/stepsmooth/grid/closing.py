@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit, prange
 
+from stepsmooth.grid.background import Air
 from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.classes import Sample, crowded, regroup
 from stepsmooth.grid.field import Field
@@ -86,7 +87,7 @@ def _spread_evenly(present: Bools, most: int) -> Ints:
 
 
 def voxel_classes(
-    volume: Volume, f: Floats32, joint: JointFit, blocks: Blocks, *, regrouping: bool = True
+    volume: Volume, f: Floats32, joint: JointFit, blocks: Blocks, air: Air | None = None, *, regrouping: bool = True
 ) -> tuple[Classes, Components, float]:
     """Return the classes of single voxels and their components: levels of pure blocks, proportions of all voxels.
 
@@ -95,7 +96,7 @@ def voxel_classes(
     A mixture fitted to all voxels would widen the classes between which there is partial volume, and move the borders.
     The spread of a voxel is that of its block's mean and that within its block. Where two classes share a level, or
     voxels are left over that no class explains, a class may have gone without: `regrouping` looks for it among the
-    voxels.
+    voxels that are not air.
     """
     inside = sample_of(blocks, joint.field)
     q, _ = posterior(inside.Y, inside.gain, inside.shift, inside.weights, joint.classes)
@@ -109,9 +110,11 @@ def voxel_classes(
         share = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).mass
         classes = replace(classes, proportions=np.maximum(share, 1e-12 * share.sum()) / share.sum())
     components = with_partial_volume(sample, classes)
-    if regrouping and (crowded(classes) or _unexplained(sample, classes, components) > UNEXPLAINED):
-        classes = regroup(sample, classes)
-        components = Components.pure(classes)
+    if regrouping:
+        tissue = sample if air is None else _less_air(sample, classes, components, air)
+        if crowded(classes) or _unexplained(tissue, classes, components) > UNEXPLAINED:
+            classes = regroup(tissue, classes)
+            components = Components.pure(classes)
     return classes, components, _doubt(sample, components, classes.outlier_density)
 
 
@@ -124,8 +127,19 @@ def _doubt(sample: Sample, components: Components, density: float) -> float:
     return 1.0 - float(np.average(sure, weights=sample.weights))
 
 
-def _unexplained(sample: Sample, classes: Classes, components: Components) -> float:
-    """Return the share of the voxels that no class explains, pure or mixed."""
+def _explained(sample: Sample, classes: Classes, components: Components) -> Floats:
+    """Return the probability that a voxel belongs to a class, pure or mixed, and is no outlier."""
     every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
-    explained = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, every).mass.sum()
-    return 1.0 - float(explained / sample.weights.sum())
+    return np.asarray(posterior(sample.Y, sample.gain, sample.shift, sample.weights, every)[0].sum(axis=1))
+
+
+def _unexplained(sample: Sample, classes: Classes, components: Components) -> float:
+    """Return the share of the voxels that no class explains."""
+    return 1.0 - float(np.average(_explained(sample, classes, components), weights=sample.weights))
+
+
+def _less_air(sample: Sample, classes: Classes, components: Components, air: Air) -> Sample:
+    """Return the voxels that a class explains, or that are too bright for air."""
+    bright = np.any(air.limit(1) < sample.Y, axis=1)
+    tissue = np.flatnonzero(bright | (_explained(sample, classes, components) > 0.5))
+    return sample.part(tissue) if len(tissue) else sample
