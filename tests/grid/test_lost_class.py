@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stepsmooth import GridStepSmooth
 from stepsmooth.grid.background import Air
 from stepsmooth.grid.blocks import pure_blocks
 from stepsmooth.grid.closing import field_on_grid, voxel_classes
@@ -50,3 +51,15 @@ def test_air_in_blocks_at_the_border_of_the_head_gets_no_class(seed):
     # Were it not known what air looks like, it would be taken for a class.
     classes, _, _ = voxel_classes(volume, smooth, joint, blocks)
     assert classes.levels.min() < 0.1
+
+
+def test_what_is_as_dark_as_air_is_a_class_inside_a_mask():
+    # Bone around two tissues: blocks of it may be air and have no say in the field, but the mask says they are not.
+    rng = np.random.default_rng(0)
+    place = np.indices((44, 44, 44)) - 22.0
+    labels = 2 - np.digitize(np.linalg.norm(place, axis=0), [10.0, 15.0, 18.0])
+    clean = np.where(labels >= 0, np.array([0.0, 0.6, 1.0])[labels], 0.0) * np.exp(0.3 * np.sin(place[0] / 14.0))
+    noise = 0.03 * rng.normal(size=(2, *clean.shape))
+    image = np.hypot(clean + noise[0], noise[1]).astype(np.float32)
+    m = GridStepSmooth(3).fit(image, labels >= 0)
+    assert np.mean(m.labels_[labels >= 0] == labels[labels >= 0]) > 0.999

@@ -95,7 +95,7 @@ def fit_grid(
         joint, selection = _fit_in_logs(signal, blocks, task, selection)
     neighbours = Neighbours.of(volume.grid[1:], volume.spacing)
     rival = air if air_is_a_class else None
-    view = _at_voxels(signal, joint, blocks, task, air)
+    view = _at_voxels(signal, joint, blocks, task, rival)
     clear = by_logs or (rival is None and view.doubt < CLEAR)
     for round_ in range(0 if clear else N_ROUNDS):
         classes = view.classes
@@ -117,7 +117,7 @@ def fit_grid(
             joint, selection, blocks = search(signal, blocks, task)
         if callback is not None:
             callback(GridState(round_ + 1, joint.evidence, joint.classes.levels, joint.field.at(blocks)))
-        view = _at_voxels(signal, joint, blocks, task, air)
+        view = _at_voxels(signal, joint, blocks, task, rival)
         if agreed and _moved(before, joint, blocks) < SETTLED:
             break
     if clear and callback is not None:
