@@ -9,7 +9,8 @@ from stepsmooth import GridStepSmooth
 from stepsmooth.datasets import make_head_labels, simulate_scan
 from stepsmooth.grid import search as module
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
-from stepsmooth.grid.search import Search, fit_at, refit, search
+from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.search import Search, fit_at, refit, search, settle
 from stepsmooth.metrics import label_accuracy
 
 
@@ -124,3 +125,38 @@ def test_the_curve_has_distances_in_the_unit_of_the_image(scene, unit):
     assert np.isinf(knots[0])
     assert len(knots) > 1
     assert set(knots[1:]) <= {unit * distance for distance in module.KNOTS}
+
+
+def test_classes_that_overlap_in_the_blocks_are_settled_on_merged_ones(patches, volume_of, monkeypatch):
+    # Two levels are two standard deviations of a block apart, and three of a merged one.
+    levels = (0.40, 0.44, 1.0)
+    image, _, _ = patches(shape=(160, 160), levels=levels, noise=0.04, patch=20, strength=0.2)
+    blocks, task = pure_blocks(volume_of(image)), Search(3, True)
+    field = module.Field.flat(blocks, 60.0, multiplicative=True)
+    classes = Classes(np.array(levels)[:, None], np.full((3, 1), 4e-4), np.full(3, 1.0 / 3.0), 1.0)
+    monkeypatch.setattr(module, "N_SEARCHED", 400)
+    fit = settle(blocks, field, classes, task)
+    ratios = fit.classes.levels.ravel() / fit.classes.levels[2]
+    np.testing.assert_allclose(ratios, levels, atol=0.004)
+    np.testing.assert_allclose(fit.classes.variances, 4e-4, rtol=0.6)  # those of the blocks themselves
+    assert fit.field.at(blocks).shape == (len(blocks),)
+    # Distinct ones are settled on all blocks.
+    apart = replace(classes, variances=classes.variances / 9.0)
+    same = refit(blocks, field, apart, task)
+    assert settle(blocks, field, apart, task).evidence == same.evidence
+
+
+def test_a_wide_class_of_mixed_blocks_gives_way_to_the_level_that_had_none(patches, volume_of):
+    levels = (0.2, 0.40, 0.45, 0.7, 1.0)
+    image, _, _ = patches(shape=(160, 160), levels=levels, noise=0.01, patch=10, strength=0.0)
+    blocks, task = pure_blocks(volume_of(image)), Search(5, True)
+    mixed = np.arange(len(blocks)) % 20 == 0
+    means = np.where(mixed, np.random.default_rng(0).uniform(0.2, 1.0, len(blocks)), blocks.means[:, 0])
+    blocks = replace(blocks, means=means[:, None])
+    variances = np.array([3e-5, 7e-4, 5e-2, 3e-5, 3e-5])
+    stuck = Classes(np.array([[0.2], [0.425], [0.6], [0.7], [1.0]]), variances[:, None], np.full(5, 0.2), 1.0)
+    fit = refit(blocks, module.Field.absent(multiplicative=True), stuck, task)
+    assert np.abs(fit.classes.levels.ravel() - levels).max() > 0.02
+    again = module._looked_again(blocks, fit, task)
+    assert again.evidence > fit.evidence
+    np.testing.assert_allclose(again.classes.ordered().levels.ravel(), levels, atol=0.005)

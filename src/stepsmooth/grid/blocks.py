@@ -22,8 +22,8 @@ QUIET = 0.3
 PURE = 0.7
 # after allowing for a field that changes by a few percent from voxel to voxel.
 SLOPE = 0.03
-# Blocks that differ by fewer standard deviations are merged.
-ALIKE = 4.0
+# Blocks are merged that differ by no more than so many standard deviations of noise and so many slopes.
+ALIKE, SLOPES = 2.0, 4.0
 # Fewer pure blocks than this, or a smaller share of the voxels, say too little: then each voxel is its own block.
 FEWEST = 400
 SMALLEST_SHARE = 0.1
@@ -140,8 +140,8 @@ def merge_blocks(blocks: Blocks, most: int) -> Blocks:
     order = np.empty(len(blocks), dtype=np.int64)
     _in_order(cell, blocks.means[:, 0], first.copy(), order)
     middle = np.repeat(order[first + count // 2], count)
-    spread = 2.0 * blocks.noise + (SLOPE * blocks.means[middle]) ** 2
-    alike = np.all((blocks.means[order] - blocks.means[middle]) ** 2 <= ALIKE**2 * spread, axis=1)
+    spread = ALIKE**2 * 2.0 * blocks.noise + (SLOPES * SLOPE * blocks.means[middle]) ** 2
+    alike = np.all((blocks.means[order] - blocks.means[middle]) ** 2 <= spread, axis=1)
     kept, to = order[alike], np.repeat(np.arange(len(group)), count)[alike]
     weights = np.bincount(to, blocks.weights[kept])
     merged = len(kept) / len(group)

@@ -57,6 +57,16 @@ class Sample:
         """Return the observations without the field."""
         return np.asarray((self.Y - self.shift[:, None]) / self.gain[:, None])
 
+    def densities(self, classes: Classes) -> Floats:
+        """Return the density of each observation in each class, (n, M)."""
+        log_density = np.zeros((len(self.Y), classes.count))
+        for k in range(classes.count):
+            error = self.Y - self.gain[:, None] * classes.levels[k] - self.shift[:, None]
+            log_density[:, k] = -0.5 * np.sum(
+                error**2 / classes.variances[k] + np.log(2.0 * np.pi * classes.variances[k]), axis=1
+            )
+        return np.exp(log_density)
+
     def thinned(self, most: int) -> "Sample":
         """Return at most `most` observations, spread evenly over all."""
         if len(self.Y) <= most:
@@ -239,14 +249,17 @@ def _moved(sample: Sample, classes: Classes, q: Floats, i: int, j: int, k: int) 
     return Classes(levels, variances, share / share.sum(), classes.outlier_density)
 
 
+def nearest(classes: Classes, least: float = 0.0) -> float:
+    """Return how far apart the nearest two classes are, in standard deviations of the narrower or of `least`."""
+    narrower = np.minimum(classes.variances[:, None], classes.variances[None])
+    gap = (classes.levels[:, None] - classes.levels[None]) ** 2 / np.maximum(narrower, max(least**2, 1e-300))
+    return float(np.sqrt(np.min(gap.sum(axis=2)[~np.eye(classes.count, dtype=bool)], initial=np.inf)))
+
+
 def crowded(classes: Classes) -> bool:
     """Return whether two classes lie within a standard deviation or so: one level may have two, another none."""
     # Where there is hardly any noise, a small part of the levels' range counts instead.
-    least = np.maximum(
-        np.minimum(classes.variances[:, None], classes.variances[None]), (0.01 * np.ptp(classes.levels)) ** 2
-    )
-    gap = np.sum((classes.levels[:, None] - classes.levels[None]) ** 2 / np.maximum(least, 1e-300), axis=2)
-    return bool(np.any(gap[~np.eye(classes.count, dtype=bool)] < CROWDED**2))
+    return nearest(classes, 0.01 * float(np.ptp(classes.levels))) < CROWDED
 
 
 def regroup(sample: Sample, classes: Classes) -> Classes:

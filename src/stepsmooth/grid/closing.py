@@ -112,7 +112,7 @@ def voxel_classes(
     components = with_partial_volume(sample, classes)
     if regrouping:
         tissue = sample if air is None else _less_air(sample, classes, components, air)
-        if crowded(classes) or _unexplained(tissue, classes, components) > UNEXPLAINED:
+        if crowded(joint.classes) or _unexplained(tissue, classes, components) > UNEXPLAINED:
             classes = regroup(tissue, classes)
             components = Components.pure(classes)
     return classes, components, _doubt(sample, components, classes.outlier_density)
@@ -127,19 +127,24 @@ def _doubt(sample: Sample, components: Components, density: float) -> float:
     return 1.0 - float(np.average(sure, weights=sample.weights))
 
 
-def _explained(sample: Sample, classes: Classes, components: Components) -> Floats:
-    """Return the probability that a voxel belongs to a class, pure or mixed, and is no outlier."""
-    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
-    return np.asarray(posterior(sample.Y, sample.gain, sample.shift, sample.weights, every)[0].sum(axis=1))
-
-
 def _unexplained(sample: Sample, classes: Classes, components: Components) -> float:
-    """Return the share of the voxels that no class explains."""
-    return 1.0 - float(np.average(_explained(sample, classes, components), weights=sample.weights))
+    """Return the share of the voxels that no class explains, pure or mixed."""
+    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
+    explained = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, every).mass.sum()
+    return 1.0 - float(explained / sample.weights.sum())
 
 
 def _less_air(sample: Sample, classes: Classes, components: Components, air: Air) -> Sample:
-    """Return the voxels that a class explains, or that are too bright for air."""
-    bright = np.any(air.limit(1) < sample.Y, axis=1)
-    tissue = np.flatnonzero(bright | (_explained(sample, classes, components) > 0.5))
-    return sample.part(tissue) if len(tissue) else sample
+    """Return the voxels, each with the weight that remains if air takes its part.
+
+    Left out are none: a tissue nearly as dark as air would lose its darker half, and look like two.
+    """
+    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
+    tissue = (1.0 - OUTLIERS) * sample.densities(every) @ components.shares + OUTLIERS * classes.outlier_density
+    variance = np.maximum(air.variance, 1e-6 * components.variances.min(axis=0))
+    in_air = np.exp(-0.5 * np.sum((sample.Y - air.mean) ** 2 / variance + np.log(2.0 * np.pi * variance), axis=1))
+    share, part = air.share, np.zeros(len(tissue))
+    for _ in range(N_STEPS):
+        part = share * in_air / (share * in_air + (1.0 - share) * tissue)
+        share = float(np.average(part, weights=sample.weights))
+    return replace(sample, weights=sample.weights * (1.0 - part))

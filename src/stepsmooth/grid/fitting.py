@@ -18,7 +18,7 @@ from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.partial import Components
 from stepsmooth.grid.potts import Neighbours, potts_labels
 from stepsmooth.grid.rician import noise_variance, without_floor
-from stepsmooth.grid.search import KNOTS, Search, classes_under, refit, search
+from stepsmooth.grid.search import KNOTS, Search, classes_under, search, settle
 from stepsmooth.grid.textured import in_logs, task_in_logs, textured
 from stepsmooth.grid.volume import Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats
@@ -112,7 +112,7 @@ def fit_grid(
         agreed = round_ > 0 or _agreement(purer, blocks) >= AGREEMENT
         blocks, before = purer, joint
         if agreed:
-            joint = refit(blocks, joint.field, joint.classes, task)
+            joint = settle(blocks, joint.field, joint.classes, task)
         else:
             joint, selection, blocks = search(signal, blocks, task)
         if callback is not None:

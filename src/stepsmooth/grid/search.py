@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepsmooth.grid.blocks import Blocks, merge_blocks
-from stepsmooth.grid.classes import find_classes
+from stepsmooth.grid.classes import find_classes, nearest
 from stepsmooth.grid.contest import Contest
 from stepsmooth.grid.differences import Differences, field_from_differences, neighbour_differences
 from stepsmooth.grid.field import Field, axes_of
 from stepsmooth.grid.joint import MOST_STEPS, JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
-from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.mixture import Classes, posterior
 from stepsmooth.grid.plain_blocks import with_plain_blocks
 from stepsmooth.grid.proof import OBVIOUS, prove
 from stepsmooth.grid.scored_voxels import ScoredVoxels
@@ -30,6 +30,10 @@ HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
 FEWEST_STEPS = 6
 # Start and stiffness are searched on at most about so many blocks.
 N_SEARCHED = 10_000
+# Classes nearer than so many standard deviations overlap: on noisy blocks EM lets them drift into each other.
+DISTINCT = 3.0
+# So many levels are worth a second look; a class with so many times the variance of most may be none.
+MANY_LEVELS, WIDE = 4, 10.0
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,21 @@ def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict
     if few is not blocks:
         classes = replace(fit.classes, variances=fit.classes.variances * few.merged)
         blocks = with_plain_blocks(volume, blocks, fit)
-        fit = refit(blocks, fit.field, classes, task)
+        fit = settle(blocks, fit.field, classes, task)
     return fit, selection, blocks
+
+
+def settle(blocks: Blocks, field: Field, classes: Classes, task: Search) -> JointFit:
+    """Return the joint fit of all blocks or, where classes overlap in them, of merged ones, which tell them apart.
+
+    Field and classes are in any case those of the blocks themselves.
+    """
+    few = merge_blocks(blocks, N_SEARCHED) if nearest(classes) < DISTINCT else blocks
+    if few is blocks:
+        return refit(blocks, field, classes, task)
+    fit = refit(few, field, replace(classes, variances=classes.variances / few.merged), task)
+    wide = replace(fit.classes, variances=fit.classes.variances * few.merged)
+    return replace(fit, field=fit.field.on(blocks.coordinates), classes=wide)
 
 
 def _stiffest(
@@ -139,7 +156,23 @@ def fit_at(
             done = fit.converged or steps == MOST_STEPS
             best = fit if done else refit(blocks, fit.field, fit.classes, task)
     assert best is not None
-    return best
+    return _looked_again(blocks, best, task) if task.n_levels >= MANY_LEVELS and task.known is None else best
+
+
+def _looked_again(blocks: Blocks, fit: JointFit, task: Search) -> JointFit:
+    """Return the fit with classes that are looked for under its own field, if evidence prefers them.
+
+    A class much wider than the others is made of blocks that are not pure, and another class goes without: then they
+    are looked for once more without those blocks.
+    """
+    sample = sample_of(blocks, fit.field)
+    width = np.mean(fit.classes.variances / np.median(fit.classes.variances, axis=0), axis=1)
+    q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, fit.classes)
+    narrow = np.flatnonzero(width[np.argmax(q, axis=1)] < WIDE)
+    for part in [sample, sample.part(narrow)][: 1 + (len(narrow) < len(sample.Y))]:
+        again = refit(blocks, fit.field, find_classes(part, task.n_levels, task.seed)[0], task)
+        fit = again if again.evidence > fit.evidence else fit
+    return fit
 
 
 def _thorough(blocks: Blocks) -> bool:

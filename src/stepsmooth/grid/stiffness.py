@@ -138,7 +138,7 @@ def held_out_score(
         classes, _ = run_em(sample.part(np.flatnonzero(~outside)).thinned(N_TRAINED), wide, N_CLASS_STEPS)
         held, cube = sample.part(np.flatnonzero(outside)), voxels.cube[outside]
         steps = N_SHARE_STEPS if own_proportions else 1
-        scored = _score_cubes(_densities(held, classes), classes, held.weights, cube, len(total), steps)
+        scored = _score_cubes(held.densities(classes), classes, held.weights, cube, len(total), steps)
         seen = np.unique(cube)
         total[seen] = scored[seen]
     return total
@@ -150,17 +150,6 @@ def _under(voxels: ScoredVoxels, fit: JointFit) -> Sample:
     if field.basis is not None:
         f = field.basis.evaluate(field.theta).reshape(-1)[voxels.place]
     return Sample(voxels.values, *gain_and_shift(f, field.multiplicative), voxels.weights)
-
-
-def _densities(sample: Sample, classes: Classes) -> Floats:
-    """Return the density of each observation in each class, (n, M)."""
-    log_density = np.zeros((len(sample.Y), classes.count))
-    for k in range(classes.count):
-        error = sample.Y - sample.gain[:, None] * classes.levels[k] - sample.shift[:, None]
-        log_density[:, k] = -0.5 * np.sum(
-            error**2 / classes.variances[k] + np.log(2.0 * np.pi * classes.variances[k]), axis=1
-        )
-    return np.exp(log_density)
 
 
 def _score_cubes(density: Floats, classes: Classes, weights: Floats, cube: Ints, n_cubes: int, steps: int) -> Floats:
