@@ -79,7 +79,12 @@ def run_one(name: str, settings: Settings, described: dict[str, object]) -> Reco
         title=title_of(name),
         result=result,
         machine=described,
-        settings={"quick": settings.quick, "threads": settings.threads, "repeat": settings.repeat},
+        settings={
+            "quick": settings.quick,
+            "threads": settings.threads,
+            "repeat": settings.repeat,
+            "only": [*settings.cases, *settings.methods],
+        },
         load={"before": before, "after": machine.load()},
         seconds=time.perf_counter() - start,
         error=error,
@@ -96,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.page:
         records = records_in(given.out, NAMES)
-        given.page.write_text(page(records))
+        given.page.write_text(page(records, NAMES))
         console.print(f"{given.page}: {len(records)} benchmarks", highlight=False)
         return 0
     unknown = [n for n in given.names if n not in NAMES]

@@ -20,12 +20,14 @@ A *ratio* is the seconds of a method in units of ours.
 """
 
 
-def page(records: Sequence[Record]) -> str:
-    """Give the page as Markdown."""
+def page(records: Sequence[Record], names: Sequence[str] = ()) -> str:
+    """Give the page as Markdown; of `names`, benchmarks without a record are said to be missing."""
     claims = [(record.name, claim) for record in records for claim in record.result.claims]
     lost = [{"benchmark": name, **claim.as_row()} for name, claim in claims if not claim.met]
     won = [{"benchmark": name, **claim.as_row()} for name, claim in claims if claim.met]
-    parts = [INTRODUCTION, machines(records), "## Peers, in our seconds\n", table(peers(records))]
+    absent = [f"`{name}`" for name in names if name not in {record.name for record in records}]
+    missing = f"Not on this page, for want of a quiet run of all of it: {', '.join(absent)}.\n" if absent else ""
+    parts = [INTRODUCTION, missing, machines(records), "## Peers, in our seconds\n", table(peers(records))]
     parts += [f"## What is not reached ({len(lost)} of {len(claims)})\n", table(lost, "met") or "Nothing.\n"]
     parts += [f"## What is reached ({len(won)} of {len(claims)})\n", table(won, "met")]
     for record in records:
@@ -41,7 +43,7 @@ def machines(records: Iterable[Record]) -> str:
     """Say on what, when and beside what load each benchmark ran."""
     rows: list[Row] = []
     for record in records:
-        machine, load = record.machine, record.load.get("before")
+        machine, load, only = record.machine, record.load.get("before"), record.settings.get("only")
         rows.append(
             {
                 "benchmark": f"`{record.name}`",
@@ -50,6 +52,7 @@ def machines(records: Iterable[Record]) -> str:
                 "threads": record.settings.get("threads"),
                 "load": load[0] if isinstance(load, list) and load else None,
                 "took, s": round(record.seconds),
+                "only": ", ".join(str(part) for part in only) if isinstance(only, list) and only else "all of it",
             }
         )
     return "## Where\n\n" + table(rows)

@@ -48,6 +48,14 @@ def test_tables_keep_the_asked_columns_and_every_error():
     assert lines[-1] == "| other |  | a \\| b |"
 
 
+def test_what_is_not_on_the_page_is_named():
+    text = page([record(settings={"threads": 2, "only": ["a case", "a method"]})], ["one", "two"])
+    assert "Not on this page, for want of a quiet run of all of it: `two`." in text
+    assert "| a case, a method |" in text
+    assert "| all of it |" in page([record()])
+    assert "Not on this page" not in page([record()], ["one"])
+
+
 def test_a_benchmark_that_failed_says_so():
     assert "Failed: it broke" in page([record(error="it broke")])
 
