@@ -30,8 +30,9 @@ HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
 FEWEST_STEPS = 6
 # Start and stiffness are searched on at most about so many blocks.
 N_SEARCHED = 10_000
-# Classes nearer than so many standard deviations overlap: on noisy blocks EM lets them drift into each other.
-DISTINCT = 3.0
+# Classes nearer than so many standard deviations overlap, and on blocks whose noise is more than this part of a typical
+# gap EM lets them drift into each other. Where there is little noise, one level has two classes: all blocks tell that.
+DISTINCT, NOISY = 3.0, 0.07
 # So many levels are worth a second look; a class with so many times the variance of most may be none.
 MANY_LEVELS, WIDE = 4, 10.0
 
@@ -84,7 +85,9 @@ def settle(blocks: Blocks, field: Field, classes: Classes, task: Search) -> Join
 
     Field and classes are in any case those of the blocks themselves.
     """
-    few = merge_blocks(blocks, N_SEARCHED) if nearest(classes) < DISTINCT else blocks
+    gap = np.ptp(classes.levels, axis=0) / max(classes.count - 1, 1)
+    noisy = bool(np.all(blocks.noise > (NOISY * gap) ** 2))
+    few = merge_blocks(blocks, N_SEARCHED) if noisy and nearest(classes) < DISTINCT else blocks
     if few is blocks:
         return refit(blocks, field, classes, task)
     fit = refit(few, field, replace(classes, variances=classes.variances / few.merged), task)
