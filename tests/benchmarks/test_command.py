@@ -37,7 +37,7 @@ def test_every_result_is_kept_and_a_failure_does_not_stop_the_rest(two, tmp_path
     kept = {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in ("good", "bad")}
     assert kept["bad"]["error"] == "RuntimeError: no data"
     assert kept["good"]["result"]["rows"] == [{"threads": 1}]
-    assert kept["good"]["settings"] == {"quick": True, "threads": 1, "repeat": 5}
+    assert kept["good"]["settings"] == {"quick": True, "threads": 1, "repeat": 5, "only": []}
     assert kept["good"]["machine"]["cpu"]
     assert "met" in capsys.readouterr().out
 
