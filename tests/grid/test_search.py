@@ -142,6 +142,7 @@ def test_classes_that_overlap_in_the_blocks_are_settled_on_merged_ones(patches, 
         fit.classes.variances, 6e-4, rtol=1.0
     )  # those of the blocks themselves: merged ones have a tenth
     assert fit.field.at(blocks).shape == (len(blocks),)
+    assert fit.evidence != refit(blocks, field, classes, task).evidence
     # Distinct ones are settled on all blocks.
     apart = replace(classes, variances=classes.variances / 9.0)
     same = refit(blocks, field, apart, task)

@@ -118,9 +118,13 @@ def voxel_classes(
     return classes, components, _doubt(sample, components, classes.outlier_density)
 
 
+def _as_classes(components: Components, density: float) -> Classes:
+    return Classes(components.levels, components.variances, components.shares, density)
+
+
 def _doubt(sample: Sample, components: Components, density: float) -> float:
     """Return the mean probability of all classes but the likeliest."""
-    every = Classes(components.levels, components.variances, components.shares, density)
+    every = _as_classes(components, density)
     q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, every)
     of_class = q @ np.eye(int(components.owner.max()) + 1)[components.owner]
     sure = of_class.max(axis=1) / np.maximum(of_class.sum(axis=1), 1e-300)
@@ -129,7 +133,7 @@ def _doubt(sample: Sample, components: Components, density: float) -> float:
 
 def _unexplained(sample: Sample, classes: Classes, components: Components) -> float:
     """Return the share of the voxels that no class explains, pure or mixed."""
-    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
+    every = _as_classes(components, classes.outlier_density)
     explained = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, every).mass.sum()
     return 1.0 - float(explained / sample.weights.sum())
 
@@ -139,7 +143,7 @@ def _less_air(sample: Sample, classes: Classes, components: Components, air: Air
 
     Left out are none: a tissue nearly as dark as air would lose its darker half, and look like two.
     """
-    every = Classes(components.levels, components.variances, components.shares, classes.outlier_density)
+    every = _as_classes(components, classes.outlier_density)
     tissue = (1.0 - OUTLIERS) * sample.densities(every) @ components.shares + OUTLIERS * classes.outlier_density
     variance = np.maximum(air.variance, 1e-6 * components.variances.min(axis=0))
     in_air = np.exp(-0.5 * np.sum((sample.Y - air.mean) ** 2 / variance + np.log(2.0 * np.pi * variance), axis=1))

@@ -172,7 +172,10 @@ def _looked_again(blocks: Blocks, fit: JointFit, task: Search) -> JointFit:
     width = np.mean(fit.classes.variances / np.median(fit.classes.variances, axis=0), axis=1)
     q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, fit.classes)
     narrow = np.flatnonzero(width[np.argmax(q, axis=1)] < WIDE)
-    for part in [sample, sample.part(narrow)][: 1 + (len(narrow) < len(sample.Y))]:
+    parts = [sample]
+    if len(sample.Y) / 2 <= len(narrow) < len(sample.Y):
+        parts.append(sample.part(narrow))
+    for part in parts:
         again = refit(blocks, fit.field, find_classes(part, task.n_levels, task.seed)[0], task)
         fit = again if again.evidence > fit.evidence else fit
     return fit
