@@ -127,6 +127,18 @@ def test_classes_are_found_in_order_with_their_likelihood(n_levels):
     assert loglik == pytest.approx(exact / sample.weights.sum())
 
 
+def test_classes_found_alike_have_one_variance_through_all_moves():
+    # Of two close groups one goes without a class if mixed observations may have a wide one of their own.
+    rng = np.random.default_rng(0)
+    groups = [(0.2, 900), (0.41, 400), (0.44, 900), (0.6, 900), (1.0, 100)]
+    Y = np.concatenate([rng.normal(m, 0.01, n) for m, n in groups] + [rng.normal(0.5, 0.09, 300)])[:, None]
+    sample = Sample(Y, np.ones(len(Y)), np.zeros(len(Y)), np.ones(len(Y)))
+    own, alike = (find_classes(sample, 5, alike=one)[0] for one in (False, True))
+    np.testing.assert_allclose(alike.levels.ravel(), [m for m, _ in groups], atol=0.01)
+    assert np.ptp(alike.variances) == 0.0
+    assert np.abs(own.levels.ravel() - [m for m, _ in groups]).max() > 0.02
+
+
 def test_merging_gives_the_mean_by_shares_and_frees_a_class():
     classes = Classes(np.array([[1.0], [2.0], [5.0]]), np.array([[0.1], [0.3], [0.2]]), np.array([0.1, 0.3, 0.6]), 0.4)
     merged = _merged(classes, 0, 1, np.array([9.0]), np.array([0.7]), 0.25)

@@ -34,6 +34,7 @@ def asked(monkeypatch):
         return SimpleNamespace(mass=np.full(N, 10.0))
 
     monkeypatch.setattr(counting, "fit_at", fit_at)
+    monkeypatch.setattr(counting, "freed", lambda blocks, fit, task: fit)
     monkeypatch.setattr(counting, "held_out_score", scores)
     monkeypatch.setattr(counting.ScoredVoxels, "of", voxels_of)
     return calls, tables
@@ -97,3 +98,19 @@ def test_air_is_left_out(asked):
     assert tables["present"] == 32
     choose_count(volume, Search(2, True))
     assert tables["present"] == 64
+
+
+def test_every_number_is_scored_with_variances_of_its_own(volume_of, monkeypatch):
+    # Four and more classes are looked for with one variance; three are not, and would win where classes differ.
+    seen = []
+    score = counting.held_out_score
+    monkeypatch.setattr(counting, "MOST_LEVELS", 5)
+    monkeypatch.setattr(counting, "PATIENCE", 9)
+    monkeypatch.setattr(
+        counting, "held_out_score", lambda blocks, fit, *a, **k: seen.append(fit.classes) or score(blocks, fit, *a, **k)
+    )
+    image = np.repeat(np.repeat(np.random.default_rng(0).integers(1, 6, size=(6, 6)), 12, axis=0), 12, axis=1)
+    noisy = image + 0.05 * np.random.default_rng(1).normal(size=image.shape)
+    counting.choose_count(volume_of(noisy.astype(np.float32)), Search(1, True, knots=np.inf))
+    assert [classes.count for classes in seen] == [1, 2, 3, 4, 5]
+    assert not any(classes.alike for classes in seen)

@@ -1,5 +1,7 @@
 """A class that no pure block shows is found among the voxels, if no other class explains them; air is no class."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,21 @@ def test_air_in_blocks_at_the_border_of_the_head_gets_no_class(seed):
     # Were it not known what air looks like, it would be taken for a class.
     classes, _, _ = voxel_classes(volume, smooth, joint, blocks)
     assert classes.levels.min() < 0.1
+
+
+def test_classes_that_merged_blocks_tell_apart_are_not_looked_for_among_single_voxels():
+    rng = np.random.default_rng(0)
+    image = np.choose(np.add.outer(np.arange(90) // 10, np.arange(90) // 10) % 3, [0.4, 0.43, 1.0])
+    image = image + 0.05 * rng.normal(size=image.shape)
+    volume = Volume(image.astype(np.float32)[None, None, :, :, None], (1.0,) * 3)
+    found = Classes(np.array([[0.4], [0.43], [1.0]]), np.full((3, 1), 6.25e-4), np.full(3, 1 / 3), 1.0)
+    joint = JointFit(Field.absent(multiplicative=True), found, 0.0, 0.0, 1, True)
+    blocks, smooth = pure_blocks(volume), field_on_grid(joint.field, volume.coordinates())
+    kept, _, _ = voxel_classes(volume, smooth, replace(joint, merged=16.0), blocks)
+    np.testing.assert_array_equal(kept.levels, found.levels)
+    # Single blocks leave them within 1.2 standard deviations of each other: one of them may be none.
+    regrouped, _, _ = voxel_classes(volume, smooth, joint, blocks)
+    assert not np.array_equal(regrouped.levels, found.levels)
 
 
 def test_what_is_as_dark_as_air_is_a_class_inside_a_mask():

@@ -1,5 +1,7 @@
 """Classes and what observations say of them: against the plain formulas of a Gaussian mixture with outliers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -137,6 +139,18 @@ def test_no_variance_falls_below_the_floor_and_no_mass_is_no_error():
     nothing = with_spread(classes, classes.levels, np.zeros(1), np.zeros((1, 2)), np.array([0.3, 0.4]))
     np.testing.assert_allclose(nothing.variances, [[0.3, 0.4]])
     assert nothing.proportions == 1.0
+
+
+def test_classes_that_are_alike_have_the_variance_of_all_and_stay_so():
+    levels, mass, squares = np.array([[1.0], [2.0]]), np.array([30.0, 10.0]), np.array([[3.0], [5.0]])
+    start = Classes(levels, np.ones((2, 1)), np.full(2, 0.5), 1.0, alike=True)
+    found = with_spread(start, levels, mass, squares, np.zeros(1))
+    np.testing.assert_allclose(found.variances, 8.0 / 40.0)
+    np.testing.assert_allclose(found.proportions, [0.75, 0.25])
+    assert found.alike
+    assert found.chosen(np.array([1, 0])).alike
+    assert with_spread(start, levels, mass, squares, np.array([0.3])).variances.tolist() == [[0.3], [0.3]]
+    assert np.ptp(with_spread(replace(start, alike=False), levels, mass, squares, np.zeros(1)).variances) > 0.0
 
 
 def test_classes_are_ordered_by_their_first_channel_then_the_next():

@@ -141,25 +141,63 @@ def test_classes_that_overlap_in_the_blocks_are_settled_on_merged_ones(patches, 
     np.testing.assert_allclose(
         fit.classes.variances, 6e-4, rtol=1.0
     )  # those of the blocks themselves: merged ones have a tenth
+    assert fit.merged > 1.0
+    np.testing.assert_allclose(fit.told_apart.variances * fit.merged, fit.classes.variances)
     assert fit.field.at(blocks).shape == (len(blocks),)
     assert fit.evidence != refit(blocks, field, classes, task).evidence
     # Distinct ones are settled on all blocks.
     apart = replace(classes, variances=classes.variances / 9.0)
     same = refit(blocks, field, apart, task)
     assert settle(blocks, field, apart, task).evidence == same.evidence
+    assert same.merged == 1.0
 
 
-def test_a_wide_class_of_mixed_blocks_gives_way_to_the_level_that_had_none(patches, volume_of):
+@pytest.fixture(scope="module")
+def mixed(patches, volume_of):
+    """Return blocks of five levels, two of them close, of which every twentieth is a mixture."""
     levels = (0.2, 0.40, 0.45, 0.7, 1.0)
-    image, _, _ = patches(shape=(160, 160), levels=levels, noise=0.01, patch=10, strength=0.0)
+    image, _, _ = patches(shape=(160, 160), levels=levels, noise=0.01, patch=10, strength=0.2)
+    blocks = pure_blocks(volume_of(image))
+    which = np.arange(len(blocks)) % 20 == 0
+    means = np.where(which, np.random.default_rng(0).uniform(0.2, 1.0, len(blocks)), blocks.means[:, 0])
+    return replace(blocks, means=means[:, None]), np.array(levels)
+
+
+def test_many_levels_are_looked_for_with_one_variance_and_get_their_own_in_the_end(mixed, volume_of):
+    blocks, levels = mixed
+    fit = fit_at(blocks, Search(5, True), 90.0, None)
+    assert np.ptp(fit.classes.variances) == 0.0
+    found = fit.classes.ordered().levels.ravel()
+    np.testing.assert_allclose(found / found[-1], levels, atol=0.01)
+    own = module.freed(blocks, fit, Search(5, True))
+    assert np.ptp(own.classes.variances) > 0.0
+    assert own.evidence > fit.evidence
+    # Few levels, or known ones, have their own from the start.
+    for n_levels, known in ((3, None), (4, np.array([[0.2], [0.4], [0.7], [1.0]]))):
+        task = Search(n_levels, True, known=known)
+        fit = fit_at(blocks, task, 90.0, None)
+        assert np.ptp(fit.classes.variances) > 0.0
+        assert module.freed(blocks, fit, task) is fit
+    joint, _, _ = search(volume_of(np.ones((8, 8))), blocks, Search(5, True, knots=90.0))
+    assert np.ptp(joint.classes.variances) > 0.0
+
+
+def test_two_levels_whose_gap_a_bent_field_hides_are_found(patches, volume_of):
+    # The level inside and that outside are 8 % apart, and a field that bows by as much makes them one.
+    image, labels, _ = patches(shape=(120, 120), levels=(0.2, 0.42, 0.7, 1.0), noise=0.01, patch=8, strength=0.0)
+    x = np.linspace(-1.0, 1.0, 120)
+    inside = np.hypot(x[:, None], x[None]) < 0.7
+    image = np.where((labels == 1) & inside, image + 0.04, image)
     blocks, task = pure_blocks(volume_of(image)), Search(5, True)
-    mixed = np.arange(len(blocks)) % 20 == 0
-    means = np.where(mixed, np.random.default_rng(0).uniform(0.2, 1.0, len(blocks)), blocks.means[:, 0])
-    blocks = replace(blocks, means=means[:, None])
-    variances = np.array([3e-5, 7e-4, 5e-2, 3e-5, 3e-5])
-    stuck = Classes(np.array([[0.2], [0.425], [0.6], [0.7], [1.0]]), variances[:, None], np.full(5, 0.2), 1.0)
-    fit = refit(blocks, module.Field.absent(multiplicative=True), stuck, task)
-    assert np.abs(fit.classes.levels.ravel() - levels).max() > 0.02
-    again = module._looked_again(blocks, fit, task)
-    assert again.evidence > fit.evidence
-    np.testing.assert_allclose(again.classes.ordered().levels.ravel(), levels, atol=0.005)
+    flat = module.Field.flat(blocks, 60.0, multiplicative=True)
+    place = np.stack(np.unravel_index(blocks.place, blocks.shape)[:2])
+    far = np.sum((place - place.mean(axis=1)[:, None]) ** 2, axis=0)
+    bent = flat.fitted_to(-0.09 * (far - far.mean()) / far.std() / 2.0, blocks)
+    levels = np.array([0.2, 0.43, 0.68, 0.72, 1.0])[:, None]
+    stuck = Classes(levels, np.full((5, 1), 4e-4), np.full(5, 0.2), 1.0, alike=True)
+    fit = refit(blocks, replace(bent, penalty=flat.penalty), stuck, task, max_iter=0)
+    again = module._bent_back(blocks, fit, task)
+    assert again.evidence > fit.evidence + 100.0
+    found = again.classes.ordered().levels.ravel()
+    np.testing.assert_allclose(found / found[-1], [0.2, 0.42, 0.46, 0.7, 1.0], atol=0.01)
+    assert module._bent_back(blocks, again, task).evidence >= again.evidence

@@ -34,6 +34,16 @@ def test_tissue_that_varies_is_told_from_noise(texture, noise, expected, volume_
     assert textured(joint, blocks) == expected
 
 
+def test_classes_of_few_blocks_do_not_make_an_image_textured(volume_of):
+    # Two wide classes of three, but most blocks lie in the third: the two may hold its mixed blocks.
+    volume = volume_of(an_image(0.0, 0.05)[0])
+    joint, _, blocks = search(volume, pure_blocks(volume), Search(3, True))
+    wide = joint.classes.variances * np.array([[1.0], [40.0], [40.0]])
+    for shares, expected in (((0.3, 0.4, 0.3), True), ((0.8, 0.1, 0.1), False)):
+        classes = replace(joint.classes, variances=wide, proportions=np.array(shares))
+        assert textured(replace(joint, classes=classes), blocks) == expected
+
+
 def test_the_field_of_a_textured_image_follows_a_field_put_onto_it():
     image, _ = an_image(0.06, 0.01)
     t = np.linspace(-1.0, 1.0, 120)

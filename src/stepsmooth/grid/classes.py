@@ -4,7 +4,7 @@ Mixtures of many classes, some close, some rare, have many local maxima; nearly 
 level, or one class on two. A split and a merge mend just that (Ueda et al. 2000).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,8 +74,10 @@ class Sample:
         return self.part(np.linspace(0, len(self.Y) - 1, most).astype(np.int64))
 
 
-def find_classes(sample: Sample, n_levels: int, seed: int = 0) -> tuple[Classes, float]:
+def find_classes(sample: Sample, n_levels: int, seed: int = 0, *, alike: bool = False) -> tuple[Classes, float]:
     """Return M classes of the observations under their field, and the log-likelihood a unit of weight.
+
+    Classes that are `alike` have one variance in common.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def find_classes(sample: Sample, n_levels: int, seed: int = 0) -> tuple[Classes,
     array([1. , 1.6, 3. ])
     """
     sample = sample.thinned(SAMPLE * max(n_levels, 3))
-    fits = [run_em(sample, start, N_SHORT) for start in _starts(sample, n_levels, seed)]
+    fits = [run_em(sample, start, N_SHORT) for start in _starts(sample, n_levels, seed, alike)]
     classes, loglik = max(fits, key=lambda fit: fit[1])
     classes, loglik = run_em(sample, classes, N_STEPS)
     if n_levels > 2:
@@ -106,17 +108,17 @@ def run_em(sample: Sample, classes: Classes, steps: int, *, keep_levels: bool = 
     return classes, class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).loglik
 
 
-def _starts(sample: Sample, n_levels: int, seed: int) -> list[Classes]:
+def _starts(sample: Sample, n_levels: int, seed: int, alike: bool = False) -> list[Classes]:
     """Return classes from k-means of the corrected values, and of their logarithms where they are positive."""
     few = sample.thinned(N_FOR_KMEANS)
     values = few.corrected
     # Where the field is dark a corrected value is noisy.
     weights = few.weights * few.gain**2
-    starts = [_of_labels(few, _labels(values, n_levels, weights, seed), sample.Y)]
+    starts = [_of_labels(few, _labels(values, n_levels, weights, seed), sample.Y, alike)]
     bright = np.all(values > 0.0, axis=1)
     if bright.sum() >= max(10 * n_levels, 0.5 * len(values)) and not np.any(few.shift):
         logs = np.log(np.maximum(values, np.quantile(values[bright], 0.01, axis=0)))
-        starts.append(_of_labels(few, _labels(logs, n_levels, few.weights, seed), sample.Y))
+        starts.append(_of_labels(few, _labels(logs, n_levels, few.weights, seed), sample.Y, alike))
     return starts
 
 
@@ -129,7 +131,7 @@ def _labels(values: Floats, n_levels: int, weights: Floats, seed: int) -> Ints:
     return kmeans(scaled, n_levels, weights, np.random.RandomState(seed), N_SEEDS)[1]
 
 
-def _of_labels(sample: Sample, labels: Ints, Y: Floats) -> Classes:
+def _of_labels(sample: Sample, labels: Ints, Y: Floats, alike: bool = False) -> Classes:
     n_levels = int(labels.max()) + 1
     levels: Floats = np.zeros((n_levels, Y.shape[1]))
     mass: Floats = np.bincount(labels, sample.weights).astype(np.float64)
@@ -142,7 +144,7 @@ def _of_labels(sample: Sample, labels: Ints, Y: Floats) -> Classes:
     squares: Floats = np.stack(
         [np.bincount(labels, sample.weights * r**2) for r in residual.T], axis=1, dtype=np.float64
     )
-    unknown = Classes(levels, np.ones_like(levels), np.ones(n_levels), outlier_density(Y))
+    unknown = Classes(levels, np.ones_like(levels), np.ones(n_levels), outlier_density(Y), alike)
     return with_spread(unknown, levels, mass, squares, least_variance(sample.Y))
 
 
@@ -231,7 +233,7 @@ def _merged(classes: Classes, i: int, j: int, level: Floats, variance: Floats, f
     levels[i] = (share[i] * classes.levels[i] + share[j] * classes.levels[j]) / total
     variances[i] = np.maximum(classes.variances[i], classes.variances[j])
     levels[j], variances[j], share[i], share[j] = level, variance, total, freed
-    return Classes(levels, variances, share / share.sum(), classes.outlier_density)
+    return replace(classes, levels=levels, variances=variances, proportions=share / share.sum())
 
 
 def _moved(sample: Sample, classes: Classes, q: Floats, i: int, j: int, k: int) -> Classes:
@@ -246,7 +248,7 @@ def _moved(sample: Sample, classes: Classes, q: Floats, i: int, j: int, k: int) 
     levels[j], levels[k] = levels[k] + step, levels[k] - step
     variances[j] = variances[k] = variances[k] / 2.0
     share[j] = share[k] = share[k] / 2.0
-    return Classes(levels, variances, share / share.sum(), classes.outlier_density)
+    return replace(merged, proportions=share / share.sum())
 
 
 def nearest(classes: Classes, least: float = 0.0) -> float:

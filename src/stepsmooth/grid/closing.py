@@ -112,7 +112,7 @@ def voxel_classes(
     components = with_partial_volume(sample, classes)
     if regrouping:
         tissue = sample if air is None else _less_air(sample, classes, components, air)
-        if crowded(joint.classes) or _unexplained(tissue, classes, components) > UNEXPLAINED:
+        if crowded(joint.told_apart) or _unexplained(tissue, classes, components) > UNEXPLAINED:
             classes = regroup(tissue, classes)
             components = Components.pure(classes)
     return classes, components, _doubt(sample, components, classes.outlier_density)

@@ -7,7 +7,7 @@ import numpy as np
 from stepsmooth.grid.background import Air, without_air
 from stepsmooth.grid.blocks import merge_blocks, pure_blocks
 from stepsmooth.grid.scored_voxels import ScoredVoxels
-from stepsmooth.grid.search import N_SEARCHED, Search, fit_at
+from stepsmooth.grid.search import N_SEARCHED, Search, fit_at, freed
 from stepsmooth.grid.stiffness import CUBE, best_of, choose_stiffness, held_out_score
 from stepsmooth.grid.volume import Volume
 from stepsmooth.model.arrays import Floats
@@ -34,10 +34,8 @@ def choose_count(volume: Volume, task: Search, air: Air | None = None) -> tuple[
     totals: list[Floats] = []
     for n_levels in range(1, MOST_LEVELS + 1):
         one = replace(task, n_levels=n_levels)
-        scored = [
-            held_out_score(blocks, fit_at(blocks, one, distance, None), voxels, side, own_proportions=False)
-            for distance in knots
-        ]
+        fits = [freed(blocks, fit_at(blocks, one, distance, None), one) for distance in knots]
+        scored = [held_out_score(blocks, fit, voxels, side, own_proportions=False) for fit in fits]
         totals.append(scored[best_of(scored, voxels.mass)])
         if n_levels - 1 - best_of(totals, voxels.mass) >= PATIENCE or np.all(np.isnan(totals[0])):
             break

@@ -24,7 +24,10 @@ MOST_STEPS = 40
 
 @dataclass(frozen=True)
 class JointFit:
-    """A field and classes, the log evidence of the field (labels summed out), and how they were reached."""
+    """A field and classes, the log evidence of the field (labels summed out), and how they were reached.
+
+    Variances are those of blocks; where blocks were merged to tell the classes apart, `merged` of them at a time.
+    """
 
     field: Field
     classes: Classes
@@ -32,6 +35,12 @@ class JointFit:
     evidence: float
     n_iter: int
     converged: bool
+    merged: float = 1.0
+
+    @property
+    def told_apart(self) -> Classes:
+        """Return the classes as they were told apart, with the variances of merged blocks."""
+        return replace(self.classes, variances=self.classes.variances / self.merged)
 
 
 def sample_of(blocks: Blocks, field: Field) -> Sample:

@@ -4,7 +4,7 @@ An observation of class k under the field f has mean `gain * level_k + shift` wi
 multiplies, and gain = 1, shift = f if it adds. A small uniform component takes what belongs to no class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit, prange
@@ -22,12 +22,16 @@ MANY = 32
 
 @dataclass(frozen=True)
 class Classes:
-    """Levels (M, p), noise variances (M, p) and proportions (M,), with the density of the outliers."""
+    """Levels (M, p), noise variances (M, p) and proportions (M,), with the density of the outliers.
+
+    Classes that are `alike` have one variance in common, and keep it so.
+    """
 
     levels: Floats
     variances: Floats
     proportions: Floats
     outlier_density: float
+    alike: bool = False
 
     @property
     def count(self) -> int:
@@ -41,7 +45,9 @@ class Classes:
     def chosen(self, which: Ints) -> "Classes":
         """Return some of the classes, or the same in another order."""
         share = self.proportions[which]
-        return Classes(self.levels[which], self.variances[which], share / share.sum(), self.outlier_density)
+        return replace(
+            self, levels=self.levels[which], variances=self.variances[which], proportions=share / share.sum()
+        )
 
 
 def outlier_density(Y: Floats) -> float:
@@ -254,6 +260,7 @@ def updated(sums: Sums, classes: Classes, floor: Floats, *, keep_levels: bool = 
 def with_spread(classes: Classes, levels: Floats, mass: Floats, squares: Floats, floor: Floats) -> Classes:
     """Return classes with given levels, and the variances and proportions that masses and squares ask for."""
     pooled = squares.sum(axis=0) / max(mass.sum(), 1e-300)
-    variances = np.maximum((squares + POOLED * pooled) / (mass[:, None] + POOLED), floor)
+    own = (squares + POOLED * pooled) / (mass[:, None] + POOLED)
+    variances = np.maximum(np.broadcast_to(pooled, own.shape) if classes.alike else own, floor)
     share = np.maximum(mass, 1e-12 * mass.sum() + 1e-300)
-    return Classes(levels, variances, share / share.sum(), classes.outlier_density)
+    return replace(classes, levels=levels, variances=variances, proportions=share / share.sum())

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepsmooth.grid.blocks import Blocks, merge_blocks
-from stepsmooth.grid.classes import find_classes, nearest
+from stepsmooth.grid.classes import GAIN, find_classes, nearest
 from stepsmooth.grid.contest import Contest
 from stepsmooth.grid.differences import Differences, field_from_differences, neighbour_differences
 from stepsmooth.grid.field import Field, axes_of
 from stepsmooth.grid.joint import MOST_STEPS, JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
-from stepsmooth.grid.mixture import Classes, posterior
+from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.plain_blocks import with_plain_blocks
 from stepsmooth.grid.proof import OBVIOUS, prove
 from stepsmooth.grid.scored_voxels import ScoredVoxels
@@ -33,8 +33,8 @@ N_SEARCHED = 10_000
 # Classes nearer than so many standard deviations overlap, and on blocks whose noise is more than this part of a typical
 # gap EM lets them drift into each other. Where there is little noise, one level has two classes: all blocks tell that.
 DISTINCT, NOISY = 3.0, 0.07
-# So many levels are worth a second look; a class with so many times the variance of most may be none.
-MANY_LEVELS, WIDE = 4, 10.0
+# So many levels are looked for as if they had one variance, and again under a field bent by so much, at most so often.
+MANY_LEVELS, BEND, MOST_BENDS = 4, 0.05, 3
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ class Search:
     errors: float = 1.0
     seed: int = 0
 
+    @property
+    def alike(self) -> bool:
+        """Return whether classes are looked for as if they had one variance.
+
+        Of noisy blocks some are mixed. With variances of their own a class for those pays, and one of two close levels
+        goes without; the more levels, the closer.
+        """
+        return self.known is None and self.n_levels >= MANY_LEVELS
+
 
 def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict[str, object], Blocks]:
     """Return the joint fit of the block means, the curve behind the choice of its stiffness, and the blocks of the fit.
@@ -73,11 +82,11 @@ def search(volume: Volume, blocks: Blocks, task: Search) -> tuple[JointFit, dict
     else:
         fit, selection = _stiffest(volume, few, task, pairs)
     del pairs  # they are as large as the image
-    if few is not blocks:
-        classes = replace(fit.classes, variances=fit.classes.variances * few.merged)
-        blocks = with_plain_blocks(volume, blocks, fit)
-        fit = settle(blocks, fit.field, classes, task)
-    return fit, selection, blocks
+    if few is blocks:
+        return freed(blocks, fit, task), selection, blocks
+    classes = replace(fit.classes, variances=fit.classes.variances * few.merged, alike=False)
+    blocks = with_plain_blocks(volume, blocks, fit)
+    return settle(blocks, fit.field, classes, task), selection, blocks
 
 
 def settle(blocks: Blocks, field: Field, classes: Classes, task: Search) -> JointFit:
@@ -92,7 +101,7 @@ def settle(blocks: Blocks, field: Field, classes: Classes, task: Search) -> Join
         return refit(blocks, field, classes, task)
     fit = refit(few, field, replace(classes, variances=classes.variances / few.merged), task)
     wide = replace(fit.classes, variances=fit.classes.variances * few.merged)
-    return replace(fit, field=fit.field.on(blocks.coordinates), classes=wide)
+    return replace(fit, field=fit.field.on(blocks.coordinates), classes=wide, merged=few.merged)
 
 
 def _stiffest(
@@ -133,7 +142,7 @@ def fit_at(
     """Return the fit with knots at a distance: the best, by evidence, from the starts that the task allows."""
     if not np.isfinite(knots):
         field = Field.absent(task.multiplicative)
-        return refit(blocks, field, classes_under(blocks, field, task), task)
+        return refit(blocks, field, classes_under(blocks, field, task, alike=task.alike), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
     found = stiffer.classes if stiffer is not None and stiffer.field.theta.size else None
     # Where a stiff field fails, so do the classes under it: they are looked for anew at each stiffness. Volumes are
@@ -151,7 +160,7 @@ def fit_at(
         starts.append((replace(start, penalty=stiffer.field.penalty or 1.0), stiffer.classes))
     best: JointFit | None = None
     for field, classes in starts:
-        classes = classes_under(blocks, field, task) if classes is None else classes
+        classes = classes_under(blocks, field, task, alike=task.alike) if classes is None else classes
         # A later start is left alone if it is behind after as many steps as the one before took.
         steps = MOST_STEPS if best is None else max(best.n_iter, FEWEST_STEPS)
         fit = refit(blocks, field, classes, task, steps)
@@ -159,26 +168,34 @@ def fit_at(
             done = fit.converged or steps == MOST_STEPS
             best = fit if done else refit(blocks, fit.field, fit.classes, task)
     assert best is not None
-    return _looked_again(blocks, best, task) if task.n_levels >= MANY_LEVELS and task.known is None else best
+    return _bent_back(blocks, best, task) if task.alike and found is None else best
 
 
-def _looked_again(blocks: Blocks, fit: JointFit, task: Search) -> JointFit:
-    """Return the fit with classes that are looked for under its own field, if evidence prefers them.
+def _bent_back(blocks: Blocks, fit: JointFit, task: Search) -> JointFit:
+    """Return the best of a fit and of those that start from its field, bent a little, with classes looked for anew.
 
-    A class much wider than the others is made of blocks that are not pure, and another class goes without: then they
-    are looked for once more without those blocks.
+    Of two close levels one often lies further out, as muscle does from grey matter. A field that bends between inside
+    and outside hides their gap; from a field that is bent back both are found.
     """
-    sample = sample_of(blocks, fit.field)
-    width = np.mean(fit.classes.variances / np.median(fit.classes.variances, axis=0), axis=1)
-    q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, fit.classes)
-    narrow = np.flatnonzero(width[np.argmax(q, axis=1)] < WIDE)
-    parts = [sample]
-    if len(sample.Y) / 2 <= len(narrow) < len(sample.Y):
-        parts.append(sample.part(narrow))
-    for part in parts:
-        again = refit(blocks, fit.field, find_classes(part, task.n_levels, task.seed)[0], task)
-        fit = again if again.evidence > fit.evidence else fit
+    place = np.stack([x[i] for x, i in zip(blocks.coordinates, np.unravel_index(blocks.place, blocks.shape))])
+    place = place[place.std(axis=1) > 0.0]
+    far = np.sum(((place.T - place.mean(axis=1)) / place.std(axis=1)) ** 2, axis=1)
+    bow = (far - far.mean()) / max(float(far.std()), 1e-300)
+    for _ in range(MOST_BENDS):
+        before = fit
+        for bend in (-BEND, BEND):
+            field = before.field.fitted_to(before.field.at(blocks) + bend * bow, blocks)
+            field = replace(field, penalty=before.field.penalty)
+            again = refit(blocks, field, classes_under(blocks, field, task, alike=True), task)
+            fit = max(fit, again, key=lambda fit: fit.evidence)
+        if fit.evidence <= before.evidence + GAIN:
+            break
     return fit
+
+
+def freed(blocks: Blocks, fit: JointFit, task: Search) -> JointFit:
+    """Return a fit whose classes have variances of their own."""
+    return refit(blocks, fit.field, replace(fit.classes, alike=False), task) if fit.classes.alike else fit
 
 
 def _thorough(blocks: Blocks) -> bool:
@@ -196,9 +213,9 @@ def refit(blocks: Blocks, field: Field, classes: Classes, task: Search, max_iter
     )
 
 
-def classes_under(blocks: Blocks, field: Field, task: Search) -> Classes:
-    """Return the classes that are found under a field, or those of known levels."""
+def classes_under(blocks: Blocks, field: Field, task: Search, *, alike: bool = False) -> Classes:
+    """Return the classes that are found under a field, with one variance if they are alike, or of known levels."""
     sample = sample_of(blocks, field)
     if task.known is not None:
         return classes_of_known(sample, task.known)
-    return find_classes(sample, task.n_levels, task.seed)[0]
+    return find_classes(sample, task.n_levels, task.seed, alike=alike)[0]

@@ -18,6 +18,8 @@ from stepsmooth.grid.volume import Volume
 
 # The means of pure blocks of a textured class vary so many times more than the noise within the blocks explains.
 TEXTURED = 4.0
+# Textured classes hold at least this share of the blocks; the mixed blocks of others fill small classes.
+LEAST_SHARE = 0.45
 # A spread of this share of the level is no texture, even where there is hardly any noise.
 LEAST_SPREAD = 0.01
 # Texture is alike over centimetres: only in larger cubes, of this side in mm, is a field told from it, and as even
@@ -28,7 +30,7 @@ N_ASKED = 20_000
 
 
 def textured(joint: JointFit, blocks: Blocks) -> bool:
-    """Return whether most classes are textured; one alone may hold the mixed blocks of the others."""
+    """Return whether most classes and about half of the blocks are textured: a class may hold others' mixed blocks."""
     blocks = blocks.part(np.arange(0, len(blocks), max(len(blocks) // N_ASKED, 1)))
     sample = sample_of(blocks, joint.field)
     q, _ = posterior(sample.Y, sample.gain, sample.shift, sample.weights, joint.classes)
@@ -36,7 +38,9 @@ def textured(joint: JointFit, blocks: Blocks) -> bool:
     noise = (q.T @ blocks.within) / np.maximum(q.sum(axis=0), 1e-300)[:, None] / blocks.voxels_per_block
     least = noise + (LEAST_SPREAD * joint.classes.levels) ** 2 + 1e-300
     excess = np.mean(joint.classes.variances / least, axis=1)
-    return blocks.voxels_per_block > 1 and float(np.quantile(excess, 0.5, method="lower")) > TEXTURED
+    most = float(np.quantile(excess, 0.5, method="lower")) > TEXTURED
+    share = float(joint.classes.proportions @ (excess > TEXTURED))
+    return blocks.voxels_per_block > 1 and most and share > LEAST_SHARE
 
 
 def in_logs(volume: Volume) -> Volume:
