@@ -182,22 +182,31 @@ def test_many_levels_are_looked_for_with_one_variance_and_get_their_own_in_the_e
     assert np.ptp(joint.classes.variances) > 0.0
 
 
-def test_two_levels_whose_gap_a_bent_field_hides_are_found(patches, volume_of):
-    # The level inside and that outside are 8 % apart, and a field that bows by as much makes them one.
-    image, labels, _ = patches(shape=(120, 120), levels=(0.2, 0.42, 0.7, 1.0), noise=0.01, patch=8, strength=0.0)
-    x = np.linspace(-1.0, 1.0, 120)
-    inside = np.hypot(x[:, None], x[None]) < 0.7
-    image = np.where((labels == 1) & inside, image + 0.04, image)
-    blocks, task = pure_blocks(volume_of(image)), Search(5, True)
-    flat = module.Field.flat(blocks, 60.0, multiplicative=True)
-    place = np.stack(np.unravel_index(blocks.place, blocks.shape)[:2])
-    far = np.sum((place - place.mean(axis=1)[:, None]) ** 2, axis=0)
-    bent = flat.fitted_to(-0.09 * (far - far.mean()) / far.std() / 2.0, blocks)
-    levels = np.array([0.2, 0.43, 0.68, 0.72, 1.0])[:, None]
-    stuck = Classes(levels, np.full((5, 1), 4e-4), np.full(5, 0.2), 1.0, alike=True)
-    fit = refit(blocks, replace(bent, penalty=flat.penalty), stuck, task, max_iter=0)
+def test_classes_are_looked_for_again_under_the_field_bent_both_ways(mixed, monkeypatch):
+    blocks, _ = mixed
+    task = Search(5, True)
+    fit = refit(
+        blocks,
+        module.Field.flat(blocks, 60.0, multiplicative=True),
+        Classes(np.array([[0.2], [0.42], [0.68], [0.72], [1.0]]), np.full((5, 1), 4e-4), np.full(5, 0.2), 1.0, True),
+        task,
+        max_iter=0,
+    )
+    tried = []
+
+    def seen(blocks, field, task, *, alike):
+        assert alike
+        tried.append(field.at(blocks) - fit.field.at(blocks))
+        return module.find_classes(module.sample_of(blocks, field), task.n_levels, task.seed, alike=True)[0]
+
+    monkeypatch.setattr(module, "classes_under", seen)
     again = module._bent_back(blocks, fit, task)
-    assert again.evidence > fit.evidence + 100.0
-    found = again.classes.ordered().levels.ravel()
-    np.testing.assert_allclose(found / found[-1], [0.2, 0.42, 0.46, 0.7, 1.0], atol=0.01)
-    assert module._bent_back(blocks, again, task).evidence >= again.evidence
+    assert again.evidence > fit.evidence
+    # Inside against outside, by five hundredths, down and up.
+    centre = np.abs(np.stack(np.unravel_index(blocks.place, blocks.shape)[:2]) - 39.5).max(axis=0)
+    for change, sign in zip(tried[:2], (-1.0, 1.0)):
+        np.testing.assert_allclose(np.std(change), module.BEND, rtol=0.1)
+        assert sign * (change[centre > 35.0].mean() - change[centre < 10.0].mean()) > module.BEND
+    # What cannot be bettered stays.
+    settled = replace(fit, evidence=np.inf)
+    assert module._bent_back(blocks, settled, task) is settled
