@@ -18,8 +18,8 @@ Written by `python -m benchmarks --page docs/benchmarks.md` from what the benchm
 are timed with the same number of threads, one after the other on one machine; peers have their best settings. Seeds
 were not used for tuning, with three exceptions: both ion-channel traces are tuning data, and images of `icbm152` and
 `head-9` were looked at while constants were chosen. A run that was cut off goes on from kept scores: then *load* and
-*took* are those of its last part, and single times may hold a compilation. A *ratio* is the seconds of a method in units
-of ours.
+*took* are those of its last part, and single times may hold a compilation. A *ratio* is the seconds of a method in
+units of ours.
 """
 
 
