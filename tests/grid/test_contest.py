@@ -80,6 +80,20 @@ def test_ahead_by_less_than_the_error_is_not_better(ring):
     assert match.curve().chosen == 0
 
 
+def test_a_field_is_told_from_a_stiffer_one_by_less_than_from_none(ring):
+    match, _ = ring
+    noise = np.tile([1.0, -1.0], N // 2)
+    ahead = 0.7 / np.sqrt(N - 1)  # .7 standard errors
+    match.enter(np.inf, np.zeros(N))
+    match.enter(60.0, 9.0 + 0.1 * noise)
+    match.enter(40.0, 9.0 + 0.1 * noise + ahead + noise)
+    curve = match.curve()
+    np.testing.assert_allclose(curve.behind[1] / curve.error[1], 0.7)
+    assert curve.chosen == 2
+    match.totals[1] = match.totals[2] - 0.4 / np.sqrt(N - 1) - noise
+    assert match.curve().chosen == 1
+
+
 def test_the_curve_compares_every_stiffer_candidate_with_the_best_on_as_many_folds_as_it_takes(ring):
     match, scored = ring
     noise = np.tile([1.0, -1.0, 1.0, -1.0, 0.0], N // 5) * np.repeat([1.0, -1.0], N // 2)

@@ -58,8 +58,8 @@ class GridStepSmooth(BaseEstimator):
         restricted likelihood. AltMin: each axis is smoothed as a line is by `StepSmooth` with this tau (for csaps
         p = 1 / (1 + n_axis tau)); `"auto"` is `"gcv"`.
     knots : float, "auto" or None, default="auto"
-        Joint: the distance of the field's knots in mm; None is no field. `"auto"` takes the stiffest, "no field"
-        included, that predicts held-out cubes of space as well as the best, within one standard error.
+        Joint: the distance of the field's knots in mm; None is no field. `"auto"` takes the stiffest that
+        predicts held-out cubes of space as well as the best, within half a standard error; no field within one.
     levels : None or array, default=None
         Known levels, (M,) or (M, p); with them f is not centred.
     free_shift : bool, default=False

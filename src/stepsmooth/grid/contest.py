@@ -8,6 +8,7 @@ from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.joint import JointFit
 from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels
 from stepsmooth.grid.stiffness import (
+    BETWEEN_FIELDS,
     FIRST_FOLDS,
     PLAIN,
     StiffnessCurve,
@@ -26,7 +27,7 @@ class Contest:
     blocks: Blocks
     voxels: ScoredVoxels
     side: float
-    errors: float = 1.0  # how many of them tell two candidates apart in the end
+    errors: float = 1.0  # how many of them tell a field from none in the end
     knots: list[float] = field(default_factory=list)
     fits: list[JointFit] = field(default_factory=list)
     totals: list[Floats] = field(default_factory=list)
@@ -56,7 +57,8 @@ class Contest:
             return None
         for i in range(self.best):
             self._tell_apart(i, self.best)
-        return choose_stiffness(self.knots, self.totals, self.voxels.mass, errors=self.errors)
+        errors = self.errors * np.where(np.isinf(self.knots), 1.0, BETWEEN_FIELDS)
+        return choose_stiffness(self.knots, self.totals, self.voxels.mass, errors=errors)
 
     def _tell_apart(self, one: int, other: int) -> None:
         """Score all folds of two candidates if the first ones leave open which is better."""

@@ -42,8 +42,8 @@ class Search:
     """What is to be found: M classes or known levels, f that multiplies or adds, and what is fixed beforehand.
 
     `knots` is a distance, infinite for no field, or None to choose; `tau`, the penalty a block, likewise. `unit` is the
-    length that counts as a millimetre, `cube` the side of held-out cubes in mm; of two stiffnesses whose scores differ
-    by no more than `errors` standard errors the stiffer is taken.
+    length that counts as a millimetre, `cube` the side of held-out cubes in mm; a field must be ahead of none by more
+    than `errors` standard errors.
     """
 
     n_levels: int

@@ -3,8 +3,8 @@
 In-sample criteria take ever finer knots, because anatomy and texture are smooth, too. A field that has absorbed
 anatomy predicts badly a few centimetres away. So cubes of space are held out, larger than the texture's correlation
 length; field and classes are refitted from the full fit; and the raw voxels of the cubes are scored under the class
-mixture, with the cube's own proportions. The stiffest candidate within one standard error of the best is taken, and
-"no field" is a candidate; `proof` asks once more whether it is the right one.
+mixture, with the cube's own proportions. The stiffest candidate within half a standard error of the best is taken. "No
+field" is a candidate, and taken within a whole one; `proof` asks once more whether it is the right one.
 """
 
 from dataclasses import dataclass, replace
@@ -31,6 +31,9 @@ MANY_COEFFICIENTS = 256
 FIRST_FOLDS = (0, 1)
 # They tell if the difference is so many standard errors.
 PLAIN = 3.0
+# Between two fields a part of the errors is enough that there must be between a field and none: that a field is stiff
+# is a weaker belief than that there may be none, and one that is too stiff is wrong everywhere.
+BETWEEN_FIELDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class StiffnessCurve:
 
 
 def choose_stiffness(
-    knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0, errors: float = 1.0
+    knots: list[float], totals: list[Floats], mass: Floats, slack: float = 0.0, errors: float | Floats = 1.0
 ) -> StiffnessCurve:
     """Return the curve and the choice from each candidate's total score in every cube, stiffest candidate first.
 
@@ -74,7 +77,7 @@ def choose_stiffness(
         The weight of the voxels scored in each cube.
     slack : float
         Nats a voxel by which a candidate may be behind, besides the standard errors.
-    errors : float
+    errors : float or (n_candidates,) array
         How many standard errors.
     """
     best = best_of(totals, mass)
