@@ -32,8 +32,7 @@ def cases(draw):
 def fit_of(problem, labels, mu, tau):
     """Return the best decomposition with these labels."""
     levels = problem.profile_levels(mu, labels, tau)
-    f, cost = problem.smooth_given(levels, labels, tau)
-    loss = problem.loss(levels, labels, f)
+    f, loss, cost = problem.smooth_given(levels, labels, tau)
     return Decomposition(labels, levels, f, tau, loss + cost, loss, [], 1, True)
 
 

@@ -132,3 +132,27 @@ def test_other_weights_at_the_same_points_in_the_same_order(order):
     fresh = LineSmoother(x, w, order=order, origin=0.25 if order == 1 else None)
     assert_array_equal(again.solve(r, 0.1), fresh.solve(r, 0.1))
     assert again.origin == fresh.origin
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 700])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_the_innovations_give_what_solving_for_each_direction_gives(order, n, repeated):
+    rng = np.random.default_rng(n)
+    x = np.cumsum(rng.uniform(0.2, 1.0, n))
+    if repeated:
+        x = np.append(x, x[0])
+    smoother = LineSmoother(x, rng.uniform(0.5, 2.0, len(x)), order=order)
+    D, labels, r = rng.normal(size=(3, 2)), rng.integers(0, 3, len(x)), rng.normal(size=(len(x), 2))
+    for tau in (1e-6, 1e-2, 10.0):
+        moved = np.column_stack([D[labels], r])
+        left = moved - np.column_stack([smoother.solve(column, tau) for column in moved.T])
+        expected = moved[:, :2].T @ (smoother.weights[:, None] * left)
+        assert_allclose(smoother.products(D, labels, r, tau), expected, rtol=1e-8, atol=1e-11)
+    assert_allclose(smoother.products(D, labels, r[:, :0], 0.1), smoother.products(D, labels, r, 0.1)[:, :2])
+
+
+def test_constants_and_lines_leave_nothing_under_a_spline():
+    x = 1e3 + np.cumsum(np.random.default_rng(0).uniform(0.2, 1.0, 600))
+    left = LineSmoother(x, order=2).products(np.ones((1, 1)), np.zeros(600, dtype=np.int64), x[:, None], 1.0)
+    assert_allclose(left, 0.0, atol=1e-9)

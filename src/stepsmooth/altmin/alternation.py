@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numba import njit
 
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import LevelModel
-from stepsmooth.model.smoother import Smoother, penalty
-from stepsmooth.model.threads import spread
+from stepsmooth.model.smoother import Smoother, loss_and_penalty
 
 # The labels count as settled when at most this share of them (by weight) changes.
 SETTLED = 0.01
@@ -36,22 +36,22 @@ class Problem:
         """Weights of the points."""
         return self.smoother.weights
 
-    def smooth_given(self, levels: Floats, labels: Ints, tau: float) -> tuple[Floats, float]:
-        """Return f (n, 1) or (n, p) and tau |f|^2: the f-step."""
-        return self.smooth_of(self.Y - levels[labels], tau)
+    def smooth_given(self, levels: Floats, labels: Ints, tau: float) -> tuple[Floats, float, float]:
+        """Return f (n, 1) or (n, p), the weighted mean of the squared errors and tau |f|^2: the f-step."""
+        residual = _residual(self.Y, levels, labels)
+        f = self.smooth_of(residual, tau)
+        return f, *loss_and_penalty(f, residual, self.weights)
 
-    def smooth_of(self, residual: Floats, tau: float) -> tuple[Floats, float]:
-        """Return f and tau |f|^2 for a residual (n, p).
+    def smooth_of(self, residual: Floats, tau: float) -> Floats:
+        """Return f for a residual (n, p).
 
         A shared f sees p squared errors a point: the mean over channels with tau / p is the same problem.
         """
         if self.per_channel:
-            f = self.smoother.solve(residual, tau)
-            return f, penalty(f, residual, self.weights)
+            return self.smoother.solve(residual, tau)
         p = residual.shape[1]
         mean = residual[:, 0] if p == 1 else residual.mean(axis=1)
-        f = self.smoother.solve(mean, tau / p)
-        return f[:, None], p * penalty(f, mean, self.weights)
+        return self.smoother.solve(mean, tau / p)[:, None]
 
     def smooth_at(self, X_new: Anything, residual: Floats, tau: float) -> Floats:
         """Return the f of `smooth_of` at new points."""
@@ -66,7 +66,7 @@ class Problem:
         for the moves theta of the levels along `directions` D: the limit of the alternation, which would creep there
         (a common shift of the levels is nearly free), in one solve.
         """
-        residual = self.Y - levels[labels]
+        residual = _residual(self.Y, levels, labels)
         D = self.level_model.directions(len(levels))
         if D.shape[1] == 0:
             return levels
@@ -81,27 +81,12 @@ class Problem:
         return np.asarray(levels + D @ (contrasts + self._moves(D, labels, mean, tau / p)))
 
     def _moves(self, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
-        return least_moves(*self.information(D, labels, tau, residual), self.weights.sum())
+        found = self.smoother.products(D, labels, residual, tau)
+        return least_moves(found[:, : D.shape[1]], found[:, D.shape[1] :], self.weights.sum())
 
-    def information(self, D: Floats, labels: Ints, tau: float, residual: Floats) -> tuple[Floats, Floats]:
-        """Return D'Z'W(I - S)ZD and D'Z'W(I - S)r: what a residual says of moves of the levels once f is profiled out.
-
-        Directions are taken apart and summed up by label: arrays of n numbers for each would be slow to walk through.
-        """
-
-        def along(direction: Floats) -> tuple[Floats, Floats]:
-            moved = direction[labels]
-            filtered = self.weights * (moved - self.smoother.solve(moved, tau))
-            return D.T @ np.bincount(labels, filtered, minlength=len(D)), filtered @ residual
-
-        found = spread(along, D.T, len(labels))
-        q, p = D.shape[1], residual.shape[1]
-        return np.reshape([known for known, _ in found], (q, q)), np.reshape([pull for _, pull in found], (q, p))
-
-    def loss(self, levels: Floats, labels: Ints, f: Floats) -> float:
-        """Return the weighted mean of the squared errors."""
-        error = self.Y - levels[labels] - f
-        return float(np.einsum("i,ic,ic->", self.weights, error, error) / self.weights.sum())
+    def information(self, D: Floats, labels: Ints, tau: float) -> Floats:
+        """Return D'Z'W(I - S)ZD: what the points say of moves of the levels once f is profiled out."""
+        return self.smoother.products(D, labels, np.zeros((len(labels), 0)), tau)
 
     def dof(self, tau: float) -> float:
         """Return the effective degrees of freedom of the smooth part, over all channels."""
@@ -111,6 +96,16 @@ class Problem:
     def level_dof(self, n_levels: int) -> int:
         """Return how many numbers the levels have to be estimated: none if they are known."""
         return int(self.level_model.directions(n_levels).shape[1] * self.Y.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def _residual(Y: Floats, levels: Floats, labels: Ints) -> Floats:
+    """Return Y - levels[labels], in one pass."""
+    out = np.empty_like(Y)
+    for i in range(len(Y)):
+        for c in range(Y.shape[1]):
+            out[i, c] = Y[i, c] - levels[labels[i], c]
+    return out
 
 
 def least_moves(information: Floats, moment: Floats, mass: float) -> Floats:
@@ -171,7 +166,7 @@ def start_labels(problem: Problem, start: str | Ints, tau: float) -> tuple[Float
     Y, model, weights = problem.Y, problem.level_model, problem.weights
     if isinstance(start, str):
         if start == "smooth":
-            f, _ = problem.smooth_of(Y - np.average(Y, axis=0, weights=weights), tau)
+            f = problem.smooth_of(Y - np.average(Y, axis=0, weights=weights), tau)
             return model.start(Y - f, weights)
         return model.start(Y, weights)
     mass = np.bincount(start, weights)
@@ -219,8 +214,8 @@ def altmin(
     True
     """
     levels, labels = start_labels(problem, start, tau)
-    f, cost = problem.smooth_given(levels, labels, tau)
-    history = [problem.loss(levels, labels, f) + cost]
+    f, loss, cost = problem.smooth_given(levels, labels, tau)
+    history = [loss + cost]
     # An exact decomposition falls to the rounding of y, and no further.
     rounding = (10.0 * np.finfo(float).eps) ** 2 * np.average(np.sum(problem.Y**2, axis=1), weights=problem.weights)
     converged = False
@@ -230,14 +225,12 @@ def altmin(
         settled = problem.weights[moved != labels].sum() <= SETTLED * problem.weights.sum()
         if settled:
             moved_levels = problem.profile_levels(moved_levels, moved, tau)
-        moved_f, cost = problem.smooth_given(moved_levels, moved, tau)
-        loss = problem.loss(moved_levels, moved, moved_f)
+        moved_f, moved_loss, cost = problem.smooth_given(moved_levels, moved, tau)
         # Only rounding can make the objective rise, and then there is nothing left to gain.
-        converged = history[-1] - (loss + cost) <= (max(tol * history[-1], rounding) if settled else 0.0)
-        if loss + cost <= history[-1]:
-            levels, labels, f = moved_levels, moved, moved_f
-        history.append(min(loss + cost, history[-1]))
+        converged = history[-1] - (moved_loss + cost) <= (max(tol * history[-1], rounding) if settled else 0.0)
+        if moved_loss + cost <= history[-1]:
+            levels, labels, f, loss = moved_levels, moved, moved_f, moved_loss
+        history.append(min(moved_loss + cost, history[-1]))
         if callback is not None:
             callback(AltMinState(len(history) - 1, history[-1], levels, labels, f))
-    loss = problem.loss(levels, labels, f)
     return Decomposition(labels, levels, f, tau, history[-1], loss, history, len(history) - 1, converged)

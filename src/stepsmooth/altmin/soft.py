@@ -20,6 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from stepsmooth.altmin.alternation import Decomposition, Problem, least_moves
 from stepsmooth.model.arrays import Floats
+from stepsmooth.model.smoother import loss_and_penalty
 
 # Between two levels the curvature can vanish or turn negative, where Laplace's formula has no meaning.
 LEAST_CURVATURE = 0.02
@@ -61,7 +62,9 @@ def soften(problem: Problem, fit: Decomposition | SoftFit, *, max_iter: int = 10
     for _ in range(max_iter):
         q = _responsibilities(Y, levels, smooth, variance)
         levels = _profile(problem, q, tau_field)
-        smooth, cost = problem.smooth_of(Y - q @ levels, tau)
+        residual = Y - q @ levels
+        smooth = problem.smooth_of(residual, tau)
+        cost = loss_and_penalty(smooth, residual, weights)[1]
         squared = np.sum((Y[:, None, :] - levels[None] - smooth[:, None, :]) ** 2, axis=2)
         variance = max((np.sum(weights * np.sum(q * squared, axis=1)) + n * cost) / size, floor)
         entropy = -np.sum(weights[:, None] * q * np.log(np.where(q > 0.0, q, 1.0)))
@@ -84,8 +87,8 @@ def refine(problem: Problem, fit: SoftFit, *, rounds: int = 8, tol: float = 0.05
         def deviance(log_tau: float, residual: Floats = residual, extra: float = extra) -> float:
             tau = float(np.exp(log_tau))
             size, logdet, _ = _gaussian_part(problem, tau)
-            f, cost = problem.smooth_of(residual, tau)
-            error = np.sum(weights[:, None] * (residual - f) ** 2) + weights.sum() * cost + extra
+            loss, cost = loss_and_penalty(problem.smooth_of(residual, tau), residual, weights)
+            error = weights.sum() * (loss + cost) + extra
             return float(size * np.log(max(error, np.finfo(float).tiny)) + logdet)
 
         here = np.log(fit.tau)

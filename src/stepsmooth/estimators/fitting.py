@@ -176,7 +176,8 @@ def _in_gauge(
         part = SmoothPart(problem.smoother, residual, best.tau, shift)
     else:
         part = SmoothPart(problem.smoother, residual.mean(axis=1, keepdims=True), best.tau / p, shift)
-    variance = uncertainty.noise_variance(problem, best)
+    dof = problem.dof(best.tau)
+    variance = uncertainty.noise_variance(problem, best, dof)
     errors = uncertainty.level_errors(problem, best, variance)
     even = np.full(len(levels), 1.0 / len(levels))
     densities = uncertainty.log_densities(problem.Y - smooth, levels, variance, even)
@@ -190,7 +191,7 @@ def _in_gauge(
         smooth_se=uncertainty.smooth_errors(problem, best, variance),
         part=part,
         tau=best.tau,
-        effective_dof=problem.dof(best.tau),
+        effective_dof=dof,
         noise_variance=variance,
         proportions=mass / mass.sum(),
         label_prior="uniform",

@@ -101,11 +101,11 @@ def count_distinct(Y: Floats, most: int) -> int:
 
 
 def check_weights(sample_weight: Anything, n: int) -> Floats:
-    """Return the weights as an array, ones by default."""
+    """Return the weights as an array of our own, ones by default."""
     if sample_weight is None:
         return np.ones(n)
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"sample_weight must be numbers, got {sample_weight!r}.") from None
     if weights.ndim == 0:

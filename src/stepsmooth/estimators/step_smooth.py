@@ -202,18 +202,22 @@ class StepSmooth(BaseEstimator):
         self
         """
         X, Y, vector = self._check_data(X, y)
+        X, Y = X.copy(), Y.copy()  # the estimator keeps them
         weights = parameters.check_weights(sample_weight, len(X))
         present = (weights > 0.0) & ~np.isnan(Y).any(axis=1)
         settings = check_settings(self, Y, present, X.shape[1])
-        X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
-        magnitudes.check_fit(X_in, Y[present], weights, settings)
+        X_in, Y_in, weights_in = X, Y, weights
+        if not present.all():
+            X_in = X[np.ix_(present, present)] if settings.precomputed else X[present]
+            Y_in, weights_in = Y[present], weights[present]
+        magnitudes.check_fit(X_in, Y_in, weights, settings)
         rank = parameters.check_count("rank", self.rank)
         with one_thread():
             if settings.solver == "joint":
-                result = fit_on_line(X_in[:, 0], Y[present], weights[present], settings)
+                result = fit_on_line(X_in[:, 0], Y_in, weights_in, settings)
             else:
-                ways = builders(settings.kernel, X_in, weights[present], rank)
-                result = fit_altmin(X_in, Y[present], weights[present], ways, settings)
+                ways = builders(settings.kernel, X_in, weights_in, rank)
+                result = fit_altmin(X_in, Y_in, weights_in, ways, settings)
             self._store(result, X, Y, present, vector)
         return self
 
@@ -300,7 +304,7 @@ class StepSmooth(BaseEstimator):
 
     def _store(self, result: Result, X: Floats, Y: Floats, present: Anything, vector: bool) -> None:
         self._part, self._vector = result.part, vector
-        self._data = X.copy(), Y.copy()  # for the certificate
+        self._data = X, Y  # for the certificate
         self._columns = None if present.all() else present
         self.n_levels_ = len(result.levels)
         if self.levels is None:

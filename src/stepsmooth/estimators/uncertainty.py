@@ -1,15 +1,16 @@
 """Noise, standard errors and label probabilities of a decomposition, its labels taken as given."""
 
 import numpy as np
+from numba import njit
 
 from stepsmooth.altmin import Decomposition, Problem
 from stepsmooth.model.arrays import Floats
 
 
-def noise_variance(problem: Problem, fit: Decomposition) -> float:
-    """Return the residual sum of squares over the degrees of freedom that f and the levels leave."""
+def noise_variance(problem: Problem, fit: Decomposition, dof: float) -> float:
+    """Return the residual sum of squares over the degrees of freedom that f (`dof`) and the levels leave."""
     size = problem.weights.sum() * problem.Y.shape[1]
-    left = max(size - problem.dof(fit.tau) - problem.level_dof(len(fit.levels)), 1.0)
+    left = max(size - dof - problem.level_dof(len(fit.levels)), 1.0)
     return float(problem.weights.sum() * fit.loss / left)
 
 
@@ -25,8 +26,7 @@ def level_errors(problem: Problem, fit: Decomposition, variance: float) -> Float
     directions = problem.level_model.directions(n_levels)
     sizes = np.bincount(fit.labels, problem.weights, minlength=n_levels)
     moves = (np.eye(n_levels) - sizes / sizes.sum()) @ directions
-    information, _ = problem.information(directions, fit.labels, tau, np.zeros((len(fit.labels), 0)))
-    profiled = _spread(moves, information)
+    profiled = _spread(moves, problem.information(directions, fit.labels, tau))
     direct = _spread(moves, directions.T @ (sizes[:, None] * directions))
     unit = profiled / p + (1.0 - 1.0 / p) * direct if shared else profiled
     error = np.sqrt(variance * (1.0 / sizes.sum() + unit))
@@ -63,9 +63,19 @@ def log_densities(residual: Floats, levels: Floats, variance: float | Floats, pr
     return columns.T
 
 
+@njit(cache=True, nogil=True)
 def normalise(log_density: Floats) -> Floats:
     """Return the rows of exp(log_density), scaled to sum to one."""
-    q = log_density.T - log_density.T.max(axis=0)
-    np.exp(q, out=q)
-    q /= q.sum(axis=0)
-    return np.ascontiguousarray(q.T)
+    n, n_levels = log_density.shape
+    q = np.empty((n, n_levels))
+    for i in range(n):
+        most = log_density[i, 0]
+        for k in range(1, n_levels):
+            most = max(most, log_density[i, k])
+        total = 0.0
+        for k in range(n_levels):
+            q[i, k] = np.exp(log_density[i, k] - most)
+            total += q[i, k]
+        for k in range(n_levels):
+            q[i, k] /= total
+    return q

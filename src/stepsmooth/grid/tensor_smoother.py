@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from stepsmooth.grid.volume import Bools
 from stepsmooth.model.arrays import Anything, Floats
+from stepsmooth.model.smoother import solved_products
 
 # Relative residual at which the iteration stops.
 TOLERANCE = 1e-10
@@ -131,6 +132,8 @@ class TensorSmoother:
         if self._full:
             return float(np.sum(self._shrinkage(tau)))
         return float(np.sum(self.leverage(tau)))
+
+    products = solved_products
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S, exact or estimated as in `trace`."""

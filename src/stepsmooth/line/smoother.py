@@ -5,6 +5,7 @@ from scipy.interpolate import CubicSpline
 
 from stepsmooth.line import statespace
 from stepsmooth.model.arrays import Anything, Floats, Ints
+from stepsmooth.model.smoother import solved_products
 
 # The shortest step, in units of the mean one: its fourth power must not underflow.
 SHORTEST = 1e-60
@@ -78,6 +79,21 @@ class LineSmoother:
         if f.ndim == 1:
             return self._evaluate(t, f, second)
         return np.column_stack([self._evaluate(t, f[:, c], second[:, c]) for c in range(f.shape[1])])
+
+    def products(self, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
+        """Return ZD' W (I - S) (ZD, r), from the innovations of the filter unless points repeat."""
+        if self._inverse is not None:
+            return solved_products(self, D, labels, residual, tau)
+        h, gains = self._factor(tau)
+        if self.order == 1:
+            F, k = gains
+            out: Floats = statespace.products1(F, k, D, labels, residual)
+        else:
+            F, k, stretch, back, keep = gains
+            out = statespace.products2(F, k, stretch, back, keep, self._dx, h, D, labels, residual)
+        q = D.shape[1]
+        out[:, :q] += np.triu(out[:, :q], 1).T
+        return np.asarray(h[0] * self._mass[0] * out)  # W (I - S) = lam V^-1
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S."""

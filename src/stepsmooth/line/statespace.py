@@ -13,7 +13,10 @@ All arrays are over distinct, ascending x; `dx[t]` is the step *to* point t (ord
 import numpy as np
 from numba import njit
 
-from stepsmooth.model.arrays import Floats
+from stepsmooth.model.arrays import Floats, Ints
+
+# Innovations are multiplied with each other in blocks of so many points, which stay in the cache.
+BLOCK = 256
 
 
 @njit(cache=True, nogil=True)
@@ -35,20 +38,56 @@ def gains1(dx: Floats, h: Floats) -> tuple[Floats, Floats]:
 def smooth1(F: Floats, k: Floats, h: Floats, r: Floats) -> Floats:
     """Return f at the points."""
     n = len(r)
-    f, v = np.empty(n), np.empty(n)
+    f = np.empty(n)  # holds the innovations on the way forward
     m = 0.0
     for t in range(n):
-        v[t] = r[t] - m
+        f[t] = r[t] - m
         m = (1.0 - k[t]) * m + k[t] * r[t]  # the shorter chain of m + k v
     s = 0.0
     for t in range(n - 1, -1, -1):
         if F[t] > 0.0:
-            v[t] /= F[t]
-            f[t] = r[t] - h[t] * (v[t] - k[t] * s)
-            s = (1.0 - k[t]) * s + v[t]
+            v = f[t] / F[t]
+            f[t] = r[t] - h[t] * (v - k[t] * s)
+            s = (1.0 - k[t]) * s + v
         else:
             f[t] = 0.0
     return f
+
+
+@njit(cache=True, nogil=True)
+def products1(F: Floats, k: Floats, D: Floats, labels: Ints, R: Floats) -> Floats:
+    """Return the upper half of ZD' V^-1 (ZD, R), Z the indicators of the labels, V the covariance of the observations.
+
+    With v the innovations of the columns, v_t v_t' / F_t summed up is all that it takes: one pass, and nothing is kept.
+    """
+    n, q, width = len(labels), D.shape[1], D.shape[1] + R.shape[1]
+    m, v, out = np.zeros(width), np.empty((width, BLOCK)), np.zeros((q, width))
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        for t in range(start, stop):
+            for c in range(q):
+                v[c, t - start] = D[labels[t], c] - m[c]
+                m[c] += k[t] * v[c, t - start]
+            for c in range(q, width):
+                v[c, t - start] = R[t, c - q] - m[c]
+                m[c] += k[t] * v[c, t - start]
+        _add_products(out, v, F[start:stop])
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _add_products(out: Floats, v: Floats, F: Floats) -> None:
+    """Add sum_t v_t v_t' / F_t; the order of the sum is left to the compiler, so that it takes several at a time."""
+    precision = np.zeros(len(F))
+    for t in range(len(F)):
+        if F[t] > 0.0:  # else f is known there
+            precision[t] = 1.0 / F[t]
+    for a in range(out.shape[0]):
+        for b in range(a, out.shape[1]):
+            total = 0.0
+            for t in range(len(F)):
+                total += v[a, t] * v[b, t] * precision[t]
+            out[a, b] += total
 
 
 @njit(cache=True, nogil=True)
@@ -108,25 +147,60 @@ def smooth2(
     f, second = r.copy(), np.zeros(n)
     if n < 3:
         return f, second
-    v = np.empty(n)
     value, rest = r[1], -r[0] / dx[1]
     for t in range(2, n):
         predicted = stretch[t] * value + dx[t] * rest
         rest = keep[t] * rest - back[t] * value
-        v[t] = (r[t] - predicted) / F[t]
+        f[t] = (r[t] - predicted) / F[t]  # holds the innovations on the way forward
         share = h[t] / F[t]
         value = share * predicted + k[t] * r[t]
     s0, s1 = 0.0, 0.0  # the costate of (value, rest); that of rest is that of the slope, f''
     for t in range(n - 1, 1, -1):
-        f[t] = r[t] - h[t] * (v[t] - k[t] * s0)
+        v = f[t]
+        f[t] = r[t] - h[t] * (v - k[t] * s0)
         second[t] = s1
         share = h[t] / F[t]
-        s0 = share * s0 + v[t]
+        s0 = share * s0 + v
         s0, s1 = stretch[t] * s0 - back[t] * s1, dx[t] * s0 + keep[t] * s1
     second[1] = s1
     f[1] += h[1] * s0
     f[0] -= h[0] * s1 / dx[1]
     return f, second
+
+
+@njit(cache=True, nogil=True)
+def products2(
+    F: Floats,
+    k: Floats,
+    stretch: Floats,
+    back: Floats,
+    keep: Floats,
+    dx: Floats,
+    h: Floats,
+    D: Floats,
+    labels: Ints,
+    R: Floats,
+) -> Floats:
+    """Do as `products1`, with a V^-1 that does not see straight lines."""
+    n, q, width = len(labels), D.shape[1], D.shape[1] + R.shape[1]
+    v, out = np.empty((width, BLOCK)), np.zeros((q, width))
+    if n < 3:
+        return out
+    value, rest = np.empty(width), np.empty(width)
+    value[:q], value[q:] = D[labels[1]], R[1]
+    rest[:q], rest[q:] = -D[labels[0]] / dx[1], -R[0] / dx[1]
+    for start in range(2, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        for t in range(start, stop):
+            share = h[t] / F[t]
+            for c in range(width):
+                r = D[labels[t], c] if c < q else R[t, c - q]
+                predicted = stretch[t] * value[c] + dx[t] * rest[c]
+                rest[c] = keep[t] * rest[c] - back[t] * value[c]
+                v[c, t - start] = r - predicted
+                value[c] = share * predicted + k[t] * r
+        _add_products(out, v, F[start:stop])
+    return out
 
 
 @njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ from stepsmooth.model.gauge import centre
 from stepsmooth.model.kernels import CubicSplineKernel, MinKernel, kernel_metric
 from stepsmooth.model.kmeans import kmeans, kmeans_1d
 from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels, candidate_set
-from stepsmooth.model.smoother import Smoother, penalty
+from stepsmooth.model.smoother import Smoother, loss_and_penalty
 from stepsmooth.model.sobolev import SobolevKernel
 
 __all__ = [
@@ -21,5 +21,5 @@ __all__ = [
     "kernel_metric",
     "kmeans",
     "kmeans_1d",
-    "penalty",
+    "loss_and_penalty",
 ]

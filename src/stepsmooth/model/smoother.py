@@ -10,8 +10,10 @@ which is the paper's f-step with r = y - mu_z. `line` and `points` hold the smoo
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 
-from stepsmooth.model.arrays import Anything, Floats
+from stepsmooth.model.arrays import Anything, Floats, Ints
+from stepsmooth.model.threads import spread
 
 
 class Smoother(Protocol):
@@ -33,6 +35,12 @@ class Smoother(Protocol):
     def at(self, X_new: Anything, residual: Floats, tau: float) -> Floats:
         """Return the same f at new points."""
 
+    def products(self, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
+        """Return ZD' W (I - S) (ZD, r), what is left of moves D of the levels and of r once f adapts to them.
+
+        `solved_products` serves any smoother.
+        """
+
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S in f = S r; sigma^2 S_ii / w_i is the posterior variance of f(x_i)."""
 
@@ -49,11 +57,39 @@ class Smoother(Protocol):
         """Return the smallest |g|_H^2 among the g in H that equal f at the points."""
 
 
-def penalty(f: Floats, residual: Floats, weights: Floats) -> float:
-    """Return tau |f|_H^2 of the minimiser f for `residual`, without touching the norm.
+def solved_products(smoother: Smoother, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
+    """Return ZD' W (I - S) (ZD, r) of any smoother, for labels (n,), moves D (M, q) of their levels and r (n, p).
 
-    The normal equations say W (r - f) / n = tau K^-1 f; taking the inner product with f gives the identity
-    below, which stays exact where the norm itself would lose all digits.
+    Directions are taken apart and summed up by label: arrays of n numbers for each would be slow to walk through.
+    """
+
+    def along(direction: Floats) -> Floats:
+        smooth = smoother.solve(direction[labels], tau)
+        by_label, pull = _pulls(direction, labels, smooth, smoother.weights, residual)
+        return np.append(D.T @ by_label, pull)
+
+    rows = spread(along, np.ascontiguousarray(D.T), len(labels))
+    return np.reshape(rows, (D.shape[1], D.shape[1] + residual.shape[1]))
+
+
+@njit(cache=True, nogil=True)
+def _pulls(direction: Floats, labels: Ints, smooth: Floats, weights: Floats, residual: Floats) -> tuple[Floats, Floats]:
+    """Return Z'W(I - S)Zd and r'W(I - S)Zd for one direction d of the levels, given SZd."""
+    by_label, pull = np.zeros(len(direction)), np.zeros(residual.shape[1])
+    for i in range(len(labels)):
+        left = weights[i] * (direction[labels[i]] - smooth[i])
+        by_label[labels[i]] += left
+        for c in range(len(pull)):
+            pull[c] += left * residual[i, c]
+    return by_label, pull
+
+
+def loss_and_penalty(f: Floats, residual: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the weighted mean of |r - f|^2, and tau |f|_H^2 of the minimiser f for r without touching the norm.
+
+    The normal equations say W (r - f) / n = tau K^-1 f; taking the inner product with f gives the penalty, which stays
+    exact where the norm itself would lose all digits. One f, (n,) or (n, 1), may be shared by the columns of r: it
+    minimises their sum.
 
     Examples
     --------
@@ -62,8 +98,27 @@ def penalty(f: Floats, residual: Floats, weights: Floats) -> float:
     >>> x, r = np.linspace(0.1, 1, 10), np.arange(10.0)
     >>> smoother = LineSmoother(x, order=1)
     >>> f = smoother.solve(r, 0.01)
-    >>> bool(np.isclose(penalty(f, r, smoother.weights), 0.01 * smoother.norm2(f)))
+    >>> bool(np.isclose(loss_and_penalty(f, r, smoother.weights)[1], 0.01 * smoother.norm2(f)))
     True
     """
-    moment = np.einsum("i,i...->...", weights, f * (residual - f))
-    return max(float(np.sum(moment) / weights.sum()), 0.0)  # rounding alone can make it negative
+    n = len(weights)
+    square, moment, mass = _sums(np.reshape(f, (n, -1)), np.reshape(residual, (n, -1)), weights)
+    return square / mass, max(moment / mass, 0.0)  # rounding alone can make a penalty negative
+
+
+@njit(cache=True, nogil=True)
+def _sums(f: Floats, residual: Floats, weights: Floats) -> tuple[float, float, float]:
+    """Return the sums of w |r - f|^2, of w f (r - f) and of w, in one pass."""
+    square, moment, mass = 0.0, 0.0, 0.0
+    last = f.shape[1] - 1
+    for i in range(len(weights)):
+        e2, fe = 0.0, 0.0
+        for c in range(residual.shape[1]):
+            value = f[i, min(c, last)]
+            error = residual[i, c] - value
+            e2 += error * error
+            fe += value * error
+        square += weights[i] * e2
+        moment += weights[i] * fe
+        mass += weights[i]
+    return square, moment, mass

@@ -7,6 +7,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, eigvalsh, qr, solve_triang
 
 from stepsmooth.model.arrays import Anything, Floats
 from stepsmooth.model.kernels import Kernel
+from stepsmooth.model.smoother import solved_products
 
 # Relative size below which an eigenvalue of the kernel matrix is taken for rounding.
 ROUNDING = 1e-10
@@ -71,6 +72,8 @@ class DenseSmoother:
         cross = np.asarray(X_new if self._kernel is None else self._kernel(X_new, self._X), dtype=np.float64)
         f = cross @ alpha / np.sqrt(self.n_effective)
         return np.asarray(f if line is None else f + self._kernel.null_space(X_new) @ line)  # type: ignore[union-attr]
+
+    products = solved_products
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S, from I - S = tau B (B' K B + tau I)^-1 B'."""

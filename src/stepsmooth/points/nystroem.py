@@ -7,6 +7,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from stepsmooth.model.arrays import Anything, Floats
 from stepsmooth.model.kernels import Kernel
+from stepsmooth.model.smoother import solved_products
 
 
 class NystroemSmoother:
@@ -66,6 +67,8 @@ class NystroemSmoother:
         cross = self._kernel(np.asarray(X_new, dtype=np.float64), self._X)
         features = solve_triangular(self._L[self.landmarks], cross.T, lower=True)
         return np.asarray(features.T @ self._coefficients(residual, tau))
+
+    products = solved_products
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S."""
