@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 JOINT, ALTMIN, HMM, ORACLE = "stepsmooth, joint", "stepsmooth, AltMin", "hidden Markov model", "Bayes oracle"
 CUTS = "change points (ruptures) + k-means"
 MANY = "AltMin, many starts, equal CPU"
+LADDER, KNOWS_F = "stepsmooth, joint, levels='ladder'", "mixture that knows f, from the true levels"
 PAPER = ((2, 1.0), (2, 2.0), (3, 2.0), (3, 3.0))
 QUICK = 400  # the most points of a quick run
 
@@ -112,6 +113,17 @@ def altmin(n_levels: int, data: StepSignal, n_init: int = 1) -> Answer:
     return Answer.of(model.fit(data.X, data.y))
 
 
+def knows_f(data: StepSignal) -> Answer:
+    """The likeliest mixture of y - f: what levels can be known to if nothing is missing but the labels."""
+    from sklearn.mixture import GaussianMixture
+
+    left = (data.y - data.smooth).reshape(-1, 1)
+    start = np.sort(np.ravel(data.levels))[:, None]
+    fit = GaussianMixture(len(start), covariance_type="tied", means_init=start, tol=1e-7, max_iter=2000).fit(left)
+    order = np.argsort(fit.means_[:, 0])
+    return Answer(np.argsort(order)[fit.predict(left)], levels=fit.means_[order, 0], smooth=data.smooth)
+
+
 def affordable_starts(fit: Any, seconds: float, few: int = 5) -> int:
     """Number of starts that take as many CPU seconds: the first brings the choice of tau, each other one a share."""
 
@@ -143,6 +155,9 @@ def methods(cell: Cell) -> dict[str, LabelsOf]:
         ALTMIN: partial(altmin, cell.n_levels),
         ORACLE: oracle,
     }
+    if cell.deviation is not None:  # is there anything better, and would it help to say what the levels are like?
+        out[KNOWS_F] = knows_f
+        out[LADDER] = lambda d: Answer.of(StepSmooth(cell.n_levels, levels="ladder").fit(d.X, d.y))
     if cell.switching is not None:
         out[HMM] = lambda d: peers.hmm_levels(d.x, d.y, cell.n_levels)
         out[CUTS] = lambda d: peers.changepoint_levels(d.x, d.y, cell.n_levels)

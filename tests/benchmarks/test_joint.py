@@ -65,6 +65,13 @@ def test_labels_that_last_are_also_given_to_a_hidden_markov_model_and_to_change_
     assert set(joint_accuracy.methods(cell)) == {JOINT, ALTMIN, ORACLE, HMM, CUTS}
 
 
+def test_a_mixture_that_knows_f_finds_the_levels_and_the_labels():
+    data = joint_accuracy.dataset(joint_accuracy.CELLS[0], 0)
+    found = joint_accuracy.knows_f(data)
+    np.testing.assert_allclose(found.levels, np.sort(np.ravel(data.levels)), atol=1e-3)
+    np.testing.assert_array_equal(found.labels, data.labels)
+
+
 def test_altmin_gets_as_many_starts_as_the_time_allows(monkeypatch):
     clock = [0.0]
 
