@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.harness import SEED, Settings
-from benchmarks.joint_accuracy import ALTMIN, CUTS, HMM, JOINT, MANY, ORACLE, Cell
+from benchmarks.joint_accuracy import ALTMIN, CUTS, HMM, JOINT, KNOWS_F, LADDER, MANY, ORACLE, Cell
 
 from benchmarks import ion_channel, joint_accuracy, joint_count, joint_scale, joint_segments
 
@@ -47,7 +47,7 @@ def test_a_run_scores_labels_levels_and_probabilities(monkeypatch):
     monkeypatch.setattr(joint_accuracy, "CELLS", cells)
     result = joint_accuracy.run(TWO)
     rows = by_method(result)
-    assert set(rows) == {JOINT, ALTMIN, MANY, ORACLE}
+    assert set(rows) == {JOINT, ALTMIN, MANY, ORACLE, LADDER, KNOWS_F}
     assert all(row["datasets"] == 2 and "error" not in row for row in result.rows)
     assert {"level_dev", "ece", "vs_altmin"} <= set(rows[JOINT])
     assert rows[MANY]["cpu_s"] > rows[ALTMIN]["cpu_s"]
