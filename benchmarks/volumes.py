@@ -92,6 +92,8 @@ def scored(case: Case, count: int, settings: Settings) -> list[dict[str, Row]]:
     name = f"volumes {case.name} {settings.quick} {settings.threads} {settings.methods}"
     journal = Journal(settings.journal, name)
     scores = journal.read()
+    if len(scores) < count and not settings.quick:
+        ours(case.make(0, True))  # a small image: compiled code is made, or read, before anything is timed
     for number in range(count):
         if number not in scores:
             scores[number] = dataset(case, number, settings)
