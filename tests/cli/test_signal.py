@@ -98,3 +98,15 @@ def test_the_same_command_gives_the_same_tables(run, write_trace, tmp_path, shor
         assert run("signal", tmp_path / "trace.csv", *options).exit_code == 0
     for name in ("decomposition.csv", "events.csv"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_two_points_and_a_straight_line_get_their_reports(run, tmp_path):
+    """No degrees of freedom are left, or no residual: charts have nothing to scale, and still are drawn."""
+    two, ramp = tmp_path / "two.csv", tmp_path / "ramp.csv"
+    two.write_text("time,current\n0,1\n1,2\n")
+    ramp.write_text("time,current\n" + "".join(f"{i / 10},{i / 10}\n" for i in range(60)))
+    for path, options in ((two, ["--levels", "2", "--solver", "altmin"]), (ramp, [])):
+        out = tmp_path / path.stem
+        done = run("signal", path, "-q", *options, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        assert (out / "report.html").exists()

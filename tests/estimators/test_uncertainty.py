@@ -110,3 +110,14 @@ def test_the_objective_is_the_loss_and_the_penalty(signal):
     f = m.smooth_ - shift
     loss = np.mean((residual - m.smooth_) ** 2)
     assert m.objective_ == pytest.approx(loss + 1e-3 * dense.norm2(f), rel=1e-6)
+
+
+@pytest.mark.parametrize("tau", [1e-8, 1e-4, 1.0])
+@pytest.mark.parametrize("n", [30, 400])
+def test_levels_that_only_shift_are_known_as_well_as_the_mean_of_y(n, tau):
+    """The gauge takes the common shift away: what is left is rounding, which must not be divided by rounding."""
+    rng = np.random.default_rng(0)
+    x, mu = np.sort(rng.random(n)), np.array([0.0, 1.0, 3.0])
+    y = np.sin(4.0 * x) + mu[rng.integers(3, size=n)] + 0.1 * rng.normal(size=n)
+    m = StepSmooth(levels=mu, free_shift=True, solver="altmin", tau=tau).fit(x[:, None], y)
+    np.testing.assert_allclose(m.levels_se_, np.sqrt(m.noise_variance_ / n), rtol=1e-6)

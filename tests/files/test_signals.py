@@ -219,3 +219,9 @@ def test_a_table_of_three_axes_is_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((3, 4, 5)))
     with pytest.raises(InputError, match="rows by columns"):
         read_signal(tmp_path / "a.npy")
+
+
+def test_a_channel_is_one_column(tmp_path):
+    path = write(tmp_path / "a.csv", "time,current\n0,1\n1,2\n")
+    with pytest.raises(InputError, match="names the column 'current' of .* more than once"):
+        read_signal(path, y=["current", "2"])

@@ -26,16 +26,18 @@ def level_errors(problem: Problem, fit: Decomposition, variance: float) -> Float
     directions = problem.level_model.directions(n_levels)
     sizes = np.bincount(fit.labels, problem.weights, minlength=n_levels)
     moves = (np.eye(n_levels) - sizes / sizes.sum()) @ directions
-    profiled = _spread(moves, problem.information(directions, fit.labels, tau))
-    direct = _spread(moves, directions.T @ (sizes[:, None] * directions))
+    profiled = _spread(moves, problem.information(directions, fit.labels, tau), sizes.sum())
+    direct = _spread(moves, directions.T @ (sizes[:, None] * directions), sizes.sum())
     unit = profiled / p + (1.0 - 1.0 / p) * direct if shared else profiled
     error = np.sqrt(variance * (1.0 / sizes.sum() + unit))
     return np.repeat(error[:, None], p, axis=1)
 
 
-def _spread(moves: Floats, information: Floats) -> Floats:
-    covariance = np.linalg.pinv((information + information.T) / 2.0, rcond=1e-10)
-    return np.asarray(np.maximum(np.einsum("kl,lm,km->k", moves, covariance, moves), 0.0), dtype=np.float64)
+def _spread(moves: Floats, information: Floats, mass: float) -> Floats:
+    """Return the variances of `moves`; those of which nothing is known are left out, for the gauge takes them away."""
+    values, vectors = np.linalg.eigh((information + information.T) / 2.0)
+    known = values > max(1e-12 * mass, 1e-10 * values.max(initial=0.0))
+    return np.asarray(np.sum((moves @ vectors[:, known]) ** 2 / values[known], axis=1), dtype=np.float64)
 
 
 def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floats:

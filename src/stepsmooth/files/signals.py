@@ -114,6 +114,9 @@ def read_signal(
         if value is not None
     }
     columns = [_find(table, "--y", value) for value in y]
+    twice = [table.names[i] for i in columns if columns.count(i) > 1]
+    if twice:
+        raise InputError(f"--y names the column {twice[0]!r} of {path} more than once: each channel is one column.")
     x_values, x_name, x_index = _axis(table, named.get("--x"), rate, columns, list(named.values()), remarks)
     taken = {x_index, *named.values()}
     if not columns:

@@ -14,6 +14,7 @@ from stepsmooth.report.display import as_blocks
 from stepsmooth.report.lettering import spread
 from stepsmooth.report.naming import level_values, with_unit
 from stepsmooth.report.palette import GREY, INK, TYPOGRAPHY, level_colours
+from stepsmooth.report.scales import bin_edges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +122,7 @@ class AmplitudeDisplay:
         values = r.steps[:, channel]
         levels, sd = r.levels[:, channel], r.noise_sd[:, channel]
         colours = level_colours(len(levels))
-        edges = np.histogram_bin_edges(values, bins=int(np.clip(2 * np.sqrt(len(values)), 12, 150)))
+        edges = bin_edges(values, int(np.clip(2 * np.sqrt(len(values)), 12, 150)))
         base = np.zeros(len(edges) - 1)
         for label, colour in enumerate(colours):
             top = base + np.histogram(values[r.labels == label], bins=edges)[0]

@@ -7,6 +7,7 @@ from matplotlib.collections import LineCollection
 
 from stepsmooth.model.arrays import Floats, Ints
 from stepsmooth.report.palette import GREY, INK, TRUTH, level_colours
+from stepsmooth.report.scales import bin_edges
 from stepsmooth.report.thinning import label_runs, sample_points, thin_curve
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def draw_steps(ax: "Axes", x: Floats, stepped: Floats, labels: Ints, levels: Flo
 
 def draw_histogram(ax: "Axes", values: Floats, labels: Ints, n_levels: int) -> None:
     """Draw a slim histogram lying on its side, stacked by label."""
-    edges = np.histogram_bin_edges(values, bins=int(np.clip(np.sqrt(len(values)), 12, 70)))
+    edges = bin_edges(values, int(np.clip(np.sqrt(len(values)), 12, 70)))
     base = np.zeros(len(edges) - 1)
     for label, colour in enumerate(level_colours(n_levels)):
         counts = np.histogram(values[labels == label], bins=edges)[0]

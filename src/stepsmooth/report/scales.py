@@ -5,10 +5,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from stepsmooth.model.arrays import Floats
 from stepsmooth.report.palette import GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def bin_edges(values: Floats, bins: int) -> Floats:
+    """Return the edges of equal bins over values; where these differ by rounding alone, around them.
+
+    Examples
+    --------
+    >>> bin_edges(np.array([0.0, 1.0]), 2)
+    array([0. , 0.5, 1. ])
+    >>> bin_edges(np.array([2.0, 2.0 + 4e-16]), 2)
+    array([1., 2., 3.])
+    """
+    low, high = float(np.min(values)), float(np.max(values))
+    size = max(abs(low), abs(high))
+    if high - low <= 1e-12 * size:
+        low, high = low - 0.5 * size, low + 0.5 * size
+    return np.asarray(np.histogram_bin_edges(values, bins=bins, range=(low, high)))
 
 
 def logarithmic_x(ax: "Axes", low: float, high: float) -> None:

@@ -205,6 +205,7 @@ def _curve(
 def _tau(curve: Mapping[str, Anything], by: str) -> Picture:
     dof, values = (np.asarray(curve[key], dtype=np.float64) for key in ("effective_dof", "criterion"))
     chosen = int(curve["chosen"])
+    logarithmic = bool(np.any((dof > 0.0) & np.isfinite(values)))  # two or three points leave no curve
 
     def draw(ax: "Axes") -> None:
         from matplotlib.ticker import NullFormatter
@@ -213,7 +214,8 @@ def _tau(curve: Mapping[str, Anything], by: str) -> Picture:
             dof, values, color=GREY, linewidth=1.0, marker="o", markersize=3, markerfacecolor=INK, markeredgewidth=0
         )
         ax.scatter(dof[chosen], values[chosen], s=90, facecolors="none", edgecolors=TRUTH, linewidths=1.8, zorder=3)
-        ax.set_xscale("log")
+        if logarithmic:
+            ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xlabel("effective degrees of freedom")
