@@ -77,8 +77,11 @@ def test_the_digest_is_of_the_sources(tmp_path, monkeypatch):
 
 def test_an_image_is_scored_once(settings, monkeypatch):
     monkeypatch.setattr(volumes, "dataset", lambda case, number, settings: task(case.name, number))
-    case = SimpleNamespace(name="a")
+    warmed = []
+    monkeypatch.setattr(volumes, "ours", warmed.append)
+    case = SimpleNamespace(name="a", make=lambda number, quick: (number, quick))
     first = volumes.scored(case, 2, settings)
     assert volumes.scored(case, 2, settings) == [{"m": s["m"] | {"bins": s["m"]["bins"].tolist()}} for s in first]
+    assert warmed == [(0, True)]  # compiled before anything is timed, and not where nothing is left to time
     timed_otherwise = volumes.scored(case, 1, Settings(journal=settings.journal, threads=2))
     assert timed_otherwise[0]["m"]["cpu_s"] != first[0]["m"]["cpu_s"]

@@ -223,5 +223,5 @@ def test_a_table_of_three_axes_is_refused(tmp_path):
 
 def test_a_channel_is_one_column(tmp_path):
     path = write(tmp_path / "a.csv", "time,current\n0,1\n1,2\n")
-    with pytest.raises(InputError, match="names the column 'current' of .* more than once"):
+    with pytest.raises(InputError, match=r"names the column 'current' of .* more than once"):
         read_signal(path, y=["current", "2"])

@@ -223,11 +223,10 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(plain, display):
 
 
 def test_the_code_of_the_page_runs_and_prints_what_it_shows(tmp_path, monkeypatch, capsys):
-    (tmp_path / "images").mkdir()
     monkeypatch.chdir(tmp_path)
     page, names = PAGE.read_text(encoding="utf-8"), {}
     for block in re.findall(r"```python\n(.*?)```", page, re.S):
         exec(block, names)
-    assert sorted(path.name for path in Path("images").iterdir()) == ["amplitude.png", "dwell.png", "residuals.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["amplitude.png", "dwell.png", "residuals.png"]
     assert "a line at frequency 50 " in capsys.readouterr().out
     assert "a line at frequency 50 " in page

@@ -500,11 +500,10 @@ def test_axes_of_the_caller_are_used_and_counted():
 
 
 def test_the_page_of_the_documentation_draws_its_pictures(tmp_path, monkeypatch):
-    (tmp_path / "images").mkdir()
     monkeypatch.chdir(tmp_path)
     text, names = (DOCS / "identifiability.md").read_text(encoding="utf-8"), {}
     for block in re.findall(r"```python\n(.*?)```", text, re.S):
         exec(block.replace("from_chains()", "from_chains(n=50, sizes=[30, 60], chains=5)"), names)
-    made = {path.name for path in Path("images").iterdir()}
+    made = {path.name for path in tmp_path.iterdir()}
     assert made == set(re.findall(r"\]\(images/(.*?)\)", text))
     assert all((DOCS / "images" / name).exists() for name in made)

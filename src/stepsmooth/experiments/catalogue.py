@@ -42,7 +42,7 @@ EXPERIMENTS = (
     Experiment("graphs", "1", "Neighbour graph and cluster graph", "Figure 2, section 2", "graphs"),
     Experiment("chains", "2", "Markov chains: spectra and residual norms", "Figure 3, Example 2", "chains"),
     Experiment("sobolev", "3", "Sobolev kernels: decay of the residual norm", "Figure 10, appendix B.2", "sobolev"),
-    Experiment("one-step", "4", "One step of AltMin is consistent", "Corollary 3, section 3.1", "one_step"),
+    Experiment("one-step", "4", "One step of AltMin is consistent", "Corollary 2, section 3.1", "one_step"),
     Experiment("signals", "5", "Example signals", "Figure 4, section 4", "signals"),
     Experiment("noiseless", "6", "Recovery without noise", "Figure 5, section 4.1", "noiseless"),
     Experiment("noisy", "7", "Recovery under noise", "Figure 6, section 4.1", "noisy"),

@@ -67,7 +67,7 @@ def measure(n: int, points: str, labels: str, seed: int) -> Row:
 
 
 def by_spectrum(x: np.ndarray, smooth: np.ndarray, steps: np.ndarray, tau: float) -> Row:
-    """Return the expected error, its bound, and what Corollary 3 asks of the steps."""
+    """Return the expected error, its bound, and what Corollary 2 asks of the steps."""
     from stepsmooth.model import MinKernel
     from stepsmooth.spectral import (
         dense_spectrum,
@@ -170,7 +170,7 @@ def claims(rows: list[Row], raw: list[Row], sizes: tuple[int, ...]) -> list[Clai
     ]
     beta = min(number(r, "beta_n") for r in spectral)
     listed = ", ".join(f"{p} {z} {s:.2f}" for (p, z), s in slopes.items())
-    one_step, figure = "Corollary 3", "one_step"
+    one_step, figure = "Corollary 2", "one_step"
     return [
         Claim(
             one_step,
