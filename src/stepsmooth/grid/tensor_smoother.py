@@ -150,7 +150,7 @@ class TensorSmoother:
 
     def norm2(self, f: Floats) -> float:
         """Refuse: f'(S^-1 - I) f is not proportional to tau, so there is no norm without it."""
-        raise NotImplementedError("tensor splines have no norm apart from tau; use `stepsmooth.model.penalty`.")
+        raise NotImplementedError("tensor splines have no norm without tau; use `stepsmooth.model.loss_and_penalty`.")
 
     def reweighted(self, weights: Floats) -> "TensorSmoother":
         """Return the smoother of the same voxels with other weights."""

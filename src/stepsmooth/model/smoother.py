@@ -64,24 +64,12 @@ def solved_products(smoother: Smoother, D: Floats, labels: Ints, residual: Float
     """
 
     def along(direction: Floats) -> Floats:
-        smooth = smoother.solve(direction[labels], tau)
-        by_label, pull = _pulls(direction, labels, smooth, smoother.weights, residual)
-        return np.append(D.T @ by_label, pull)
+        moved = direction[labels]
+        left = smoother.weights * (moved - smoother.solve(moved, tau))
+        return np.append(D.T @ np.bincount(labels, left, minlength=len(D)), left @ residual)
 
-    rows = spread(along, np.ascontiguousarray(D.T), len(labels))
+    rows = spread(along, D.T, len(labels))
     return np.reshape(rows, (D.shape[1], D.shape[1] + residual.shape[1]))
-
-
-@njit(cache=True, nogil=True)
-def _pulls(direction: Floats, labels: Ints, smooth: Floats, weights: Floats, residual: Floats) -> tuple[Floats, Floats]:
-    """Return Z'W(I - S)Zd and r'W(I - S)Zd for one direction d of the levels, given SZd."""
-    by_label, pull = np.zeros(len(direction)), np.zeros(residual.shape[1])
-    for i in range(len(labels)):
-        left = weights[i] * (direction[labels[i]] - smooth[i])
-        by_label[labels[i]] += left
-        for c in range(len(pull)):
-            pull[c] += left * residual[i, c]
-    return by_label, pull
 
 
 def loss_and_penalty(f: Floats, residual: Floats, weights: Floats) -> tuple[float, float]:
