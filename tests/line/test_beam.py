@@ -34,7 +34,7 @@ def _histories(signal, theta, order):
     V = _covariance(signal, theta, order)
     level = theta.levels.mean(axis=1)
     start = np.full(n, signal.centre - level.mean())
-    contrast = signal._contrasts(theta)
+    contrast = signal._contrasts(theta) if signal.Y.shape[1] > 1 else np.zeros((n, M))
     logs, paths = [], list(product(range(M), repeat=n))
     for path in paths:
         z = np.array(path)

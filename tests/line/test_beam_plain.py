@@ -36,9 +36,9 @@ def problem(order, n=5, n_levels=2, seed=0):
 def found(p, width, *, outlier=0.0, markov=True):
     """Return what the compiled beam makes of it."""
     slope = p["first"][1] if len(p["first"]) == 2 else 0.0
-    gains = beam.filter_gains(p["dx"], p["h"], len(p["first"]), p["first"][0], slope)
     run = beam.forward(
-        p["y"], p["dx"], gains, p["scale"], p["start"], p["levels"], p["ratio"], np.log(p["proportions"]),
+        p["y"], p["dx"], p["h"], (p["first"][0], slope), len(p["first"]), p["scale"],
+        p["start"], p["levels"], p["ratio"], np.log(p["proportions"]),
         np.log(p["transition"]), markov, p["extra"], outlier, *width,
     )  # fmt: skip
     return run[0], *beam.backward(len(p["levels"]), width[0], *run[1:])
@@ -59,24 +59,16 @@ def assert_equal_to_plain(plain_beam, p, width, *, outlier=0.0, markov=True):
 def test_the_gains_are_those_of_a_kalman_filter_with_matrices(order, transition_over):
     p = problem(order, n=6)
     P = np.diag(p["first"])
-    got = beam.filter_gains(p["dx"], p["h"], order, p["first"][0], p["first"][-1] if order == 2 else 0.0)
+    got = (p["first"][0], 0.0, p["first"][-1] if order == 2 else 0.0)
     for t in range(6):
         A, Q = transition_over(p["dx"][t], order)
-        P = A @ P @ A.T + Q if t else P
-        F = P[0, 0] + p["h"][t]
-        gain = P[:, 0] / F
+        if t:
+            P, got = A @ P @ A.T + Q, beam.predict(*got, p["dx"][t], order)
+        F, k0, k1, *got = beam.update(*got, p["h"][t])
+        gain = P[:, 0] / (P[0, 0] + p["h"][t])
+        assert_allclose([F, k0, k1], [P[0, 0] + p["h"][t], gain[0], gain[1] if order == 2 else 0.0])
         P = P - np.outer(gain, gain) * F
-        expected = [F, *gain, P[0, 0]] if order == 2 else [F, gain[0], 0.0, P[0, 0]]
-        assert_allclose(got[t, :4], expected)
-        if order == 2:
-            assert_allclose(got[t, 4:], [P[0, 1] / P[0, 0], np.linalg.det(P) / P[0, 0]])
-        else:
-            assert_allclose(got[t, 4:], [0.0, 1e-300])
-
-
-def test_a_value_that_is_known_for_sure_says_nothing_of_the_slope():
-    got = beam.filter_gains(np.ones(1), np.ones(1), 2, 0.0, 2.0)
-    assert_allclose(got[0], [1.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+        assert_allclose(got, [P[0, 0], P[0, 1], P[1, 1]] if order == 2 else [P[0, 0], 0.0, 0.0])
 
 
 @ORDERS
@@ -136,12 +128,16 @@ def test_an_outlier_far_away_overflows_nothing():
     assert_allclose(gamma.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("n", [3, 24, 25, 60])
+@pytest.mark.parametrize("n", [3, 60])
 def test_values_are_ranked_from_the_largest(n):
     values = np.random.default_rng(n).normal(size=n)
-    order = beam._descending(values, np.empty(n, np.int64))
-    assert_allclose(values[order], np.sort(values)[::-1])
-    assert sorted(order) == list(range(n))
+    rank = np.empty(n, np.int64)
+    assert beam._descending(values, n, -np.inf, rank) == n
+    assert_allclose(values[rank], np.sort(values)[::-1])
+    assert sorted(rank) == list(range(n))
+    count = beam._descending(values, n, 0.0, rank)
+    assert count == np.sum(values > 0.0)
+    assert_allclose(values[rank[:count]], np.sort(values[values > 0.0])[::-1])
 
 
 def test_a_longer_array_begins_with_the_shorter_one():

@@ -84,7 +84,7 @@ def test_contrasts_tell_labels_apart_and_one_channel_has_none():
     expected = W[:, None] * norm(0.0, np.sqrt(0.4)).logpdf(difference)
     assert_allclose(Signal(X, Y, W)._contrasts(theta), expected)
     alone = Theta(np.array([[0.0], [1.0]]), 0.1, 0.4, np.full(2, 0.5))
-    assert_array_equal(Signal(X, Y[:, :1], W)._contrasts(alone), np.zeros((4, 2)))
+    assert Signal(X, Y[:, :1], W)._contrasts(alone).shape == (0, 2)
 
 
 def test_three_channels_have_two_contrasts():

@@ -149,6 +149,8 @@ def test_the_innovations_give_what_solving_for_each_direction_gives(order, n, re
         left = moved - np.column_stack([smoother.solve(column, tau) for column in moved.T])
         expected = moved[:, :2].T @ (smoother.weights[:, None] * left)
         assert_allclose(smoother.products(D, labels, r, tau), expected, rtol=1e-8, atol=1e-11)
+        squares = smoother.squares(moved[:, 0], moved[:, 1:].copy(), tau)
+        assert_allclose(squares, moved.T @ (smoother.weights[:, None] * left), rtol=1e-8, atol=1e-11)
     assert_allclose(smoother.products(D, labels, r[:, :0], 0.1), smoother.products(D, labels, r, 0.1)[:, :2])
 
 

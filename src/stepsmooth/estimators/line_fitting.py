@@ -71,7 +71,7 @@ def _result(signal: Signal, fit: JointFit, unit: float, settings: Settings, sele
     smooth, levels, shift = fit.smooth[:, None], theta.levels, np.zeros(1)
     if settings.known is None or settings.free_shift:
         smooth, levels, shift = centre(smooth, levels, signal.weights, settings.mean)
-    mass = (gamma * signal.weights[:, None]).sum(axis=0)
+    mass = signal.weights @ gamma
     return Result(
         labels=fit.labels,
         probabilities=gamma,

@@ -131,7 +131,6 @@ class Signal:
         slope = 0.0
         if self.order == 2:
             slope = 2.8 * lam**0.25 + (2.0 * self.range / len(self)) ** 2 / scale
-        gains = beam.filter_gains(self.dx, h, self.order, sd**2 / scale, slope)
         with np.errstate(divide="ignore"):
             first = np.log(theta.proportions)
             step = np.zeros((1, 1)) if theta.transition is None else np.log(theta.transition)
@@ -141,15 +140,16 @@ class Signal:
         # six nats would forbid to leave a level that lasts for a thousand points.
         drop = max(width[2], _switching_cost(theta.transition) + PATIENCE)
         run: tuple[Anything, ...] = beam.forward(
-            self.mean - self.centre, self.dx, gains, scale, mean, level - self.centre, ratio, first, step, markov,
-            self._contrasts(theta), self.outlier, width[0], width[1], drop,
+            self.mean - self.centre, self.dx, h, (sd**2 / scale, slope), self.order, scale, mean,
+            level - self.centre, ratio, first, step, markov, self._contrasts(theta), self.outlier,
+            width[0], width[1], drop,
         )  # fmt: skip
         return run
 
     def _contrasts(self, theta: Theta) -> Floats:
-        n, p = self.Y.shape
+        p = self.Y.shape[1]
         if p == 1:
-            return np.zeros((n, theta.n_levels))
+            return np.zeros((0, theta.n_levels))
         data = self.Y - self.mean[:, None]
         levels = theta.levels - theta.levels.mean(axis=1, keepdims=True)
         squared = np.sum((data[:, None, :] - levels[None]) ** 2, axis=2)

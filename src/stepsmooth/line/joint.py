@@ -184,7 +184,7 @@ def _level_errors(signal: Signal, solution: Solution, structure: Structure) -> F
     levels, gamma, p = solution.theta.levels, solution.found.gamma, signal.Y.shape[1]
     if structure == "known":
         return np.zeros_like(levels)
-    mass = (gamma * signal.weights[:, None]).sum(axis=0)
+    mass = signal.weights @ gamma
     centring = np.eye(len(levels)) - mass / mass.sum()
     profiled = np.linalg.pinv(profile(signal, gamma, solution.theta.tau).information, rcond=1e-10)
     direct = np.diag(1.0 / np.maximum(mass, 1e-12))

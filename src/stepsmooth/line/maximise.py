@@ -9,16 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numba import njit
 
 from stepsmooth.line.chain import Expectation, Signal, Theta
 from stepsmooth.model.arrays import Floats
-from stepsmooth.model.threads import spread
 
 # How many switches a row the common switching probability is worth.
 SWITCHES = 5.0
 
 # The least noise variance, as a share of the variance of y: a likelihood needs some.
 NOISE_FLOOR = 1e-9
+
+# Information of less than this share of all is none.
+NOTHING = 1e-10
 
 # tau is moved along the derivative of the likelihood over this step of log tau, by at most this factor a time.
 STEP, LARGEST = 0.1, 3.0
@@ -42,15 +45,10 @@ def directions(structure: Structure, n_levels: int) -> Floats:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is left once f is profiled out at one tau.
+    """What is left once f is profiled out at one tau: E[(y, Z)' W (I - S) (y, Z)], (M + 1)^2, and diag S."""
 
-    S y, S Z, the diagonal of S and E[(y, Z)' W (I - S) (y, Z)], an (M + 1)^2 matrix.
-    """
-
-    smooth_y: Floats
-    smooth_z: Floats
-    leverage: Floats
     squares: Floats
+    leverage: Floats
 
     @property
     def information(self) -> Floats:
@@ -59,10 +57,12 @@ class Profile:
 
     def move(self, level: Floats, D: Floats) -> Floats:
         """Return the move (M,) along the directions D that is best for the levels (M,)."""
-        if D.shape[1] == 0:
-            return np.zeros_like(level)
         moment = self.squares[1:, 0] - self.information @ level
-        return np.asarray(D @ np.linalg.lstsq(D.T @ self.information @ D, D.T @ moment, rcond=1e-10)[0])
+        size, ways = np.linalg.eigh(D.T @ self.information @ D)
+        # A way that f can go as well, such as a shift of all levels, is left to f: its information is rounding.
+        told = size > NOTHING * np.trace(self.information)
+        ways = D @ ways[:, told]
+        return np.asarray(ways @ (ways.T @ moment / size[told]))
 
     def sum_of_squares(self, level: Floats) -> float:
         """Return E[(y - mu_z)' W (I - S) (y - mu_z)]."""
@@ -72,26 +72,25 @@ class Profile:
 
 def profile(signal: Signal, gamma: Floats, tau: float) -> Profile:
     """Return what is left of the mean over channels and of the labels at this tau."""
-    smoother, y, n_levels = signal.smoother, signal.mean - signal.centre, gamma.shape[1]
-    tau = tau / signal.Y.shape[1]
-    columns = np.empty((n_levels + 1, len(y)))
-    columns[0], columns[1:] = y, gamma.T
-    smooth, leverage = np.empty_like(columns), smoother.leverage(tau)
-
-    def solve(c: int) -> None:
-        smooth[c] = smoother.solve(columns[c], tau)
-
-    # A spline leaves constants as they are, and the probabilities of a point's labels sum to one.
-    spared = 1 if signal.order == 2 else 0
-    spread(solve, range(n_levels + 1 - spared), len(y))
-    if spared:
-        smooth[-1] = 1.0 - smooth[1:-1].sum(axis=0)
-    weighted = columns * signal.weights
-    squares = weighted @ (columns - smooth).T
+    smoother, tau = signal.smoother, tau / signal.Y.shape[1]
+    squares, leverage = smoother.squares(signal.mean - signal.centre, gamma, tau), smoother.leverage(tau)
     # Off its own point a label is as good as its mean; on it, E[z z'] is diagonal.
-    rest = weighted[1:] * (1.0 - leverage)
-    squares[1:, 1:] += np.diag(rest.sum(axis=1)) - rest @ gamma
-    return Profile(smooth[0], smooth[1:], leverage, (squares + squares.T) / 2.0)
+    squares[1:, 1:] += _own(gamma, signal.weights, leverage)
+    return Profile(squares, leverage)
+
+
+@njit(cache=True, nogil=True)
+def _own(gamma: Floats, weights: Floats, leverage: Floats) -> Floats:
+    """Return the sum of w (1 - S_tt) cov(z_t)."""
+    n, n_levels = gamma.shape
+    out = np.zeros((n_levels, n_levels))
+    for t in range(n):
+        rest = weights[t] * (1.0 - leverage[t])
+        for k in range(n_levels):
+            out[k, k] += rest * gamma[t, k]
+            for m in range(n_levels):
+                out[k, m] -= rest * gamma[t, k] * gamma[t, m]
+    return out
 
 
 def maximise(
@@ -114,16 +113,16 @@ def maximise(
     squares = _sum_of_squares(signal, gamma, here, levels)
     tau = theta.tau
     if search_tau:
-        tau *= _step(signal, gamma, here, moved, squares, theta.tau)
+        tau *= _step(signal, gamma, here.leverage, moved, squares, theta.tau)
     noise = max(squares / _size(signal), NOISE_FLOOR * signal.variance)
-    weighted = gamma * signal.weights[:, None]
     proportions = theta.proportions
     if prior != "uniform":
-        proportions = (weighted.sum(axis=0) + 0.5) / (weighted.sum() + 0.5 * len(levels))
+        mass = signal.weights @ gamma
+        proportions = (mass + 0.5) / (mass.sum() + 0.5 * len(levels))
     transition = theta.transition
     if prior == "markov":
         transition = _transition(found.pairs)
-    ratio = None if theta.ratio is None else _ratio(signal, gamma, here, moved, noise)
+    ratio = None if theta.ratio is None else _ratio(signal, gamma, moved, theta.tau)
     return replace(
         theta, levels=levels, tau=tau, noise=noise, proportions=proportions, transition=transition, ratio=ratio
     )
@@ -134,9 +133,9 @@ def retuned(signal: Signal, theta: Theta, found: Expectation) -> float:
 
     The noise is given: where it may follow tau, few points are best explained by an f that meets them all.
     """
-    here = profile(signal, found.gamma, theta.tau)
     squares = _size(signal) * theta.noise
-    return theta.tau * _step(signal, found.gamma, here, theta.levels.mean(axis=1), squares, theta.tau)
+    leverage = signal.smoother.leverage(theta.tau / signal.Y.shape[1])
+    return theta.tau * _step(signal, found.gamma, leverage, theta.levels.mean(axis=1), squares, theta.tau)
 
 
 def sticky(n_levels: int, switching: float) -> Floats:
@@ -194,7 +193,7 @@ def _sum_of_squares(signal: Signal, gamma: Floats, left: Profile, levels: Floats
     return float(p * out + np.sum(signal.weights[:, None] * gamma * squared))
 
 
-def _step(signal: Signal, gamma: Floats, here: Profile, level: Floats, squares: float, tau: float) -> float:
+def _step(signal: Signal, gamma: Floats, leverage: Floats, level: Floats, squares: float, tau: float) -> float:
     """Return the factor by which tau moves towards the largest likelihood (Fellner & Schall's step).
 
     The deviance is size log SS + log det; its derivative in log tau is zero where size SS' / SS, what more smoothing
@@ -205,26 +204,25 @@ def _step(signal: Signal, gamma: Floats, here: Profile, level: Floats, squares: 
     rest = signal.mean - signal.centre - expected
     unsure = signal.weights * (gamma @ centred**2 - expected**2)
 
-    def missed(smooth: Floats, leverage: Floats) -> float:
-        return float(p * (np.sum(signal.weights * rest * (rest - smooth)) - np.sum(leverage * unsure)))
+    def missed(tau: float, leverage: Floats) -> float:
+        return float(p * (smoother.squares(rest, gamma[:, :0], tau)[0, 0] - leverage @ unsure))
 
     near, further = tau / p, tau / p * float(np.exp(STEP))
-    saved = smoother.logdet(near) - smoother.logdet(further)
-    more = missed(smoother.solve(rest, further), smoother.leverage(further))
-    more -= missed(here.smooth_y - centred @ here.smooth_z, here.leverage)
+    more, saved = -missed(near, leverage), smoother.logdet(near)
+    more, saved = more + missed(further, smoother.leverage(further)), saved - smoother.logdet(further)
     if squares <= 0.0 or saved <= 0.0:
         return 1.0
     ratio = saved * squares / (_size(signal) * max(more, 1e-300))
     return float(np.exp(np.clip(np.log(ratio), -LARGEST, LARGEST)))
 
 
-def _ratio(signal: Signal, gamma: Floats, here: Profile, level: Floats, noise: float) -> Floats:
+def _ratio(signal: Signal, gamma: Floats, level: Floats, tau: float) -> Floats:
     """Return the noise variance of each class over the common one; few points say little about theirs."""
     centred = level - signal.centre
-    rest = signal.mean - signal.centre - here.smooth_y + centred @ here.smooth_z
-    weighted = gamma * signal.weights[:, None]
-    squares = np.array([np.sum(weighted[:, k] * (rest - centred[k]) ** 2) for k in range(len(level))])
-    mass = weighted.sum(axis=0)
+    y = signal.mean - signal.centre
+    rest = y - signal.smoother.solve(y - gamma @ centred, tau / signal.Y.shape[1])
+    squares = np.array([(signal.weights * gamma[:, k]) @ (rest - centred[k]) ** 2 for k in range(len(level))])
+    mass = signal.weights @ gamma
     common = squares.sum() / mass.sum()
     each = (squares + POINTS * common) / (mass + POINTS) / common
     return np.asarray(np.clip(each, 1.0 / LARGEST_RATIO, LARGEST_RATIO))

@@ -91,9 +91,27 @@ class LineSmoother:
         else:
             F, k, stretch, back, keep = gains
             out = statespace.products2(F, k, stretch, back, keep, self._dx, h, D, labels, residual)
-        q = D.shape[1]
-        out[:, :q] += np.triu(out[:, :q], 1).T
-        return np.asarray(h[0] * self._mass[0] * out)  # W (I - S) = lam V^-1
+        return self._weighted(out, h)
+
+    def squares(self, y: Floats, Z: Floats, tau: float) -> Floats:
+        """Return (y, Z)' W (I - S) (y, Z), what is left of y (n,) and of columns Z (n, M) once f adapts to them."""
+        if self._inverse is not None:
+            columns = np.column_stack([y, Z])
+            return np.asarray((self.weights[:, None] * columns).T @ (columns - self.solve(columns, tau)))
+        h, gains = self._factor(tau)
+        if self.order == 1:
+            F, k = gains
+            out: Floats = statespace.squares1(F, k, y, Z)
+        else:
+            F, k, stretch, back, keep = gains
+            out = statespace.squares2(F, k, stretch, back, keep, self._dx, h, y, Z)
+        return self._weighted(out, h)
+
+    def _weighted(self, half: Floats, h: Floats) -> Floats:
+        """Return products with W (I - S) = lam V^-1, given the upper half of those with V^-1."""
+        q = len(half)
+        half[:, :q] += np.triu(half[:, :q], 1).T
+        return np.asarray(h[0] * self._mass[0] * half)
 
     def leverage(self, tau: float) -> Floats:
         """Return the diagonal of S."""
@@ -114,12 +132,10 @@ class LineSmoother:
     def logdet(self, tau: float) -> float:
         """Return log det(I + K / tau): the innovation variances, relative to the noise's."""
         h, gains = self._factor(tau)
-        F = gains[0]
-        used = F > 0.0
         line = 0.0
         if self.order == 2 and len(self._knots) > 1:  # the first two points fix the free straight line
             line = float(np.log(self._mass[0] * self._mass[1]) + 2.0 * np.log(self._dx[1] * self._unit))
-        return line + float(np.sum(np.log(F[used] / h[used])))
+        return line + float(statespace.log_ratios(gains[0], h))
 
     def reweighted(self, weights: Floats) -> "LineSmoother":
         """Return the smoother of the same points with other weights."""

@@ -70,7 +70,7 @@ def in_order(solution: Solution) -> Solution:
     theta = replace(
         theta, levels=theta.levels[order], proportions=theta.proportions[order], transition=transition, ratio=ratio
     )
-    found = Expectation(found.loglik, found.gamma[:, order], found.pairs[np.ix_(order, order)])
+    found = Expectation(found.loglik, np.take(found.gamma, order, axis=1), found.pairs[np.ix_(order, order)])
     return replace(solution, theta=theta, found=found)
 
 

@@ -60,19 +60,52 @@ def products1(F: Floats, k: Floats, D: Floats, labels: Ints, R: Floats) -> Float
 
     With v the innovations of the columns, v_t v_t' / F_t summed up is all that it takes: one pass, and nothing is kept.
     """
-    n, q, width = len(labels), D.shape[1], D.shape[1] + R.shape[1]
-    m, v, out = np.zeros(width), np.empty((width, BLOCK)), np.zeros((q, width))
-    for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
-        for t in range(start, stop):
-            for c in range(q):
-                v[c, t - start] = D[labels[t], c] - m[c]
-                m[c] += k[t] * v[c, t - start]
-            for c in range(q, width):
-                v[c, t - start] = R[t, c - q] - m[c]
-                m[c] += k[t] * v[c, t - start]
-        _add_products(out, v, F[start:stop])
+    q, width = D.shape[1], D.shape[1] + R.shape[1]
+    v, m, out = np.empty((width, BLOCK)), np.zeros(width), np.zeros((q, width))
+    for start in range(0, len(F), BLOCK):
+        _fill_labels(v, start, D, labels, R)
+        _innovate1(v, m, start, F, k)
+        _add_products(out, v, F[start : start + BLOCK])
     return out
+
+
+@njit(cache=True, nogil=True)
+def squares1(F: Floats, k: Floats, y: Floats, Z: Floats) -> Floats:
+    """Return the upper half of (y, Z)' V^-1 (y, Z) for columns Z (n, M) of any numbers."""
+    width = 1 + Z.shape[1]
+    v, m, out = np.empty((width, BLOCK)), np.zeros(width), np.zeros((width, width))
+    for start in range(0, len(F), BLOCK):
+        _fill_columns(v, start, y, Z)
+        _innovate1(v, m, start, F, k)
+        _add_products(out, v, F[start : start + BLOCK])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _fill_labels(v: Floats, start: int, D: Floats, labels: Ints, R: Floats) -> None:
+    q = D.shape[1]
+    for t in range(start, min(start + BLOCK, len(labels))):
+        for c in range(q):
+            v[c, t - start] = D[labels[t], c]
+        for c in range(q, len(v)):
+            v[c, t - start] = R[t, c - q]
+
+
+@njit(cache=True, nogil=True)
+def _fill_columns(v: Floats, start: int, y: Floats, Z: Floats) -> None:
+    for t in range(start, min(start + BLOCK, len(y))):
+        v[0, t - start] = y[t]
+        for c in range(1, len(v)):
+            v[c, t - start] = Z[t, c - 1]
+
+
+@njit(cache=True, nogil=True)
+def _innovate1(v: Floats, m: Floats, start: int, F: Floats, k: Floats) -> None:
+    """Turn a block of columns into their innovations, from the predictions m on, which are moved along."""
+    for t in range(start, min(start + BLOCK, len(F))):
+        for c in range(len(v)):
+            v[c, t - start] -= m[c]
+            m[c] += k[t] * v[c, t - start]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -88,6 +121,16 @@ def _add_products(out: Floats, v: Floats, F: Floats) -> None:
             for t in range(len(F)):
                 total += v[a, t] * v[b, t] * precision[t]
             out[a, b] += total
+
+
+@njit(cache=True, nogil=True)
+def log_ratios(F: Floats, h: Floats) -> float:
+    """Return the sum of log(F / h) over the points that have an innovation."""
+    total = 0.0
+    for t in range(len(F)):
+        if F[t] > 0.0:
+            total += np.log(F[t] / h[t])
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -182,25 +225,56 @@ def products2(
     R: Floats,
 ) -> Floats:
     """Do as `products1`, with a V^-1 that does not see straight lines."""
-    n, q, width = len(labels), D.shape[1], D.shape[1] + R.shape[1]
+    q, width = D.shape[1], D.shape[1] + R.shape[1]
     v, out = np.empty((width, BLOCK)), np.zeros((q, width))
-    if n < 3:
-        return out
-    value, rest = np.empty(width), np.empty(width)
-    value[:q], value[q:] = D[labels[1]], R[1]
-    rest[:q], rest[q:] = -D[labels[0]] / dx[1], -R[0] / dx[1]
-    for start in range(2, n, BLOCK):
-        stop = min(start + BLOCK, n)
-        for t in range(start, stop):
-            share = h[t] / F[t]
-            for c in range(width):
-                r = D[labels[t], c] if c < q else R[t, c - q]
-                predicted = stretch[t] * value[c] + dx[t] * rest[c]
-                rest[c] = keep[t] * rest[c] - back[t] * value[c]
-                v[c, t - start] = r - predicted
-                value[c] = share * predicted + k[t] * r
-        _add_products(out, v, F[start:stop])
+    value, rest = np.zeros(width), np.zeros(width)
+    for start in range(0, len(F), BLOCK):
+        _fill_labels(v, start, D, labels, R)
+        _innovate2(v, value, rest, start, F, k, stretch, back, keep, dx, h)
+        _add_products(out, v, F[start : start + BLOCK])
     return out
+
+
+@njit(cache=True, nogil=True)
+def squares2(
+    F: Floats, k: Floats, stretch: Floats, back: Floats, keep: Floats, dx: Floats, h: Floats, y: Floats, Z: Floats
+) -> Floats:
+    """Do as `squares1`, with a V^-1 that does not see straight lines."""
+    width = 1 + Z.shape[1]
+    v, out = np.empty((width, BLOCK)), np.zeros((width, width))
+    value, rest = np.zeros(width), np.zeros(width)
+    for start in range(0, len(F), BLOCK):
+        _fill_columns(v, start, y, Z)
+        _innovate2(v, value, rest, start, F, k, stretch, back, keep, dx, h)
+        _add_products(out, v, F[start : start + BLOCK])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _innovate2(
+    v: Floats,
+    value: Floats,
+    rest: Floats,
+    start: int,
+    F: Floats,
+    k: Floats,
+    stretch: Floats,
+    back: Floats,
+    keep: Floats,
+    dx: Floats,
+    h: Floats,
+) -> None:
+    """Do as `_innovate1`; the first two points fix the line and have no innovation (their F is 0)."""
+    if start == 0 and len(F) > 1:
+        value[:], rest[:] = v[:, 1], -v[:, 0] / dx[1]
+    for t in range(max(start, 2), min(start + BLOCK, len(F))):
+        share = h[t] / F[t]
+        for c in range(len(v)):
+            r = v[c, t - start]
+            predicted = stretch[t] * value[c] + dx[t] * rest[c]
+            rest[c] = keep[t] * rest[c] - back[t] * value[c]
+            v[c, t - start] = r - predicted
+            value[c] = share * predicted + k[t] * r
 
 
 @njit(cache=True, nogil=True)
