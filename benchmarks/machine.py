@@ -32,6 +32,7 @@ def describe() -> dict[str, object]:
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "memory_gb": memory_gb(),
+        "huge_pages": os.environ.get("NUMPY_MADVISE_HUGEPAGE") != "0",  # does NumPy ask for them?
         "python": platform.python_version(),
         "versions": {name: version(name) for name in PACKAGES},
         "blas": blas(),

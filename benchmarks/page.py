@@ -18,8 +18,9 @@ Written by `python -m benchmarks --page docs/benchmarks.md` from what the benchm
 are timed with the same number of threads, one after the other on one machine; peers have their best settings. Seeds
 were not used for tuning, with three exceptions: both ion-channel traces are tuning data, and images of `icbm152` and
 `head-9` were looked at while constants were chosen. A run that was cut off goes on from kept scores: then *load* and
-*took* are those of its last part, and single times may hold a compilation. A *ratio* is the seconds of a method in
-units of ours.
+*took* are those of its last part, and single times may hold a compilation. "Without huge pages" says that NumPy did not
+ask for them, for any method: their first touch can take longer than the work on them. A *ratio* is the seconds of a
+method in units of ours.
 
 Of signals, "(3,3)" is three levels under three periods of a sine; *accuracy* is best matched, *in_order* in the order
 of the levels, *all_right* the share of datasets without a wrong label. Of images, "raw" and "log" say what is
@@ -58,7 +59,8 @@ def machines(records: Iterable[Record]) -> str:
             {
                 "benchmark": f"`{record.name}`",
                 "when": str(machine.get("when", ""))[:10],
-                "machine": f"{machine.get('cpu')}, {machine.get('cores')} cores, Python {machine.get('python')}",
+                "machine": f"{machine.get('cpu')}, {machine.get('cores')} cores, Python {machine.get('python')}"
+                + ("" if machine.get("huge_pages", True) else ", without huge pages"),
                 "threads": record.settings.get("threads"),
                 "load": load[0] if isinstance(load, list) and load else None,
                 "took, s": round(record.seconds),

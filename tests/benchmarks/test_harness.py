@@ -121,6 +121,7 @@ def test_the_machine_is_described_in_json():
     assert described["cpu"]
     assert described["versions"]["numpy"] == np.__version__
     assert described["versions"]["stepsmooth"]
+    assert described["huge_pages"] is False  # switched off when the package is loaded, for all methods
 
 
 def test_settings_say_nothing_by_default(capsys):

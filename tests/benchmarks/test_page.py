@@ -19,7 +19,7 @@ def record(name="one", *, quick=False, **changes):
         "name": name,
         "title": f"The title of {name}",
         "result": Result(rows, claims, ["A note."], ("method", "n", "seconds")),
-        "machine": {"cpu": "some", "cores": 2, "python": "3", "when": "2020-01-02T03:04"},
+        "machine": {"cpu": "some", "cores": 2, "python": "3", "huge_pages": False, "when": "2020-01-02T03:04"},
         "settings": {"quick": quick, "threads": 2},
         "load": {"before": [0.1, 0.2, 0.3]},
         "seconds": 1.5,
@@ -32,7 +32,7 @@ def test_the_page_says_what_is_not_reached_before_what_is():
     lost, won = text.index("What is not reached (1 of 2)"), text.index("What is reached (1 of 2)")
     assert lost < text.index("| one | missed | 0.5 | >= 1 |") < won < text.index("| one | kept | 2 | >= 1 |")
     assert "A note." in text
-    assert "some, 2 cores, Python 3" in text
+    assert "some, 2 cores, Python 3, without huge pages" in text
 
 
 def test_a_peer_is_judged_by_its_least_and_largest_ratio():

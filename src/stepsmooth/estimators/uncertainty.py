@@ -51,18 +51,27 @@ def smooth_errors(problem: Problem, fit: Decomposition, variance: float) -> Floa
 
 def log_densities(residual: Floats, levels: Floats, variance: float | Floats, proportions: Floats) -> Floats:
     """Return log(pi_k N(r_i; mu_k, variance)) for residuals (n, p): an (n, M) array; one variance, or one a level."""
-    p = residual.shape[1]
     # An exact fit leaves no noise: a density needs some, far below what the levels can differ by.
     variance = np.maximum(variance, 1e-12 * float(np.ptp(levels) ** 2 + np.var(residual)) + 1e-300)
     variance = np.broadcast_to(variance, len(levels))
     with np.errstate(divide="ignore"):
-        prior = np.log(proportions)
-    # Few columns: one after the other they are made, and summed across, many times faster than rows of M.
-    columns = np.empty((len(levels), len(residual)))
-    for k, level in enumerate(levels):
-        squared = sum((residual[:, c] - level[c]) ** 2 for c in range(p))
-        columns[k] = prior[k] - squared / (2.0 * variance[k]) - 0.5 * p * np.log(2.0 * np.pi * variance[k])
-    return columns.T
+        top = np.log(proportions) - 0.5 * residual.shape[1] * np.log(2.0 * np.pi * variance)
+    out: Floats = _below(top, residual, levels, 0.5 / variance)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _below(top: Floats, residual: Floats, levels: Floats, half_precision: Floats) -> Floats:
+    """Return top_k - |r_i - mu_k|^2 * half_precision_k, in one pass."""
+    n, p = residual.shape
+    out = np.empty((n, len(levels)))
+    for i in range(n):
+        for k in range(len(levels)):
+            squared = 0.0
+            for c in range(p):
+                squared += (residual[i, c] - levels[k, c]) ** 2
+            out[i, k] = top[k] - squared * half_precision[k]
+    return out
 
 
 @njit(cache=True, nogil=True)

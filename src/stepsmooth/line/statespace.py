@@ -101,11 +101,18 @@ def _fill_columns(v: Floats, start: int, y: Floats, Z: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _innovate1(v: Floats, m: Floats, start: int, F: Floats, k: Floats) -> None:
-    """Turn a block of columns into their innovations, from the predictions m on, which are moved along."""
-    for t in range(start, min(start + BLOCK, len(F))):
-        for c in range(len(v)):
-            v[c, t - start] -= m[c]
-            m[c] += k[t] * v[c, t - start]
+    """Turn a block of columns into their innovations, from the predictions m on, which are moved along.
+
+    Each step waits for the one before; two columns at a time wait together.
+    """
+    for c in range(0, len(v), 2):
+        d = min(c + 1, len(v) - 1)  # the last one is its own partner, and is written twice alike
+        one, two, m_one, m_two = v[c], v[d], m[c], m[d]
+        for t in range(start, min(start + BLOCK, len(F))):
+            r_one, r_two, gain = one[t - start], two[t - start], k[t]
+            one[t - start], two[t - start] = r_one - m_one, r_two - m_two
+            m_one, m_two = (1.0 - gain) * m_one + gain * r_one, (1.0 - gain) * m_two + gain * r_two
+        m[c], m[d] = m_one, m_two
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -267,14 +274,20 @@ def _innovate2(
     """Do as `_innovate1`; the first two points fix the line and have no innovation (their F is 0)."""
     if start == 0 and len(F) > 1:
         value[:], rest[:] = v[:, 1], -v[:, 0] / dx[1]
-    for t in range(max(start, 2), min(start + BLOCK, len(F))):
-        share = h[t] / F[t]
-        for c in range(len(v)):
-            r = v[c, t - start]
-            predicted = stretch[t] * value[c] + dx[t] * rest[c]
-            rest[c] = keep[t] * rest[c] - back[t] * value[c]
-            v[c, t - start] = r - predicted
-            value[c] = share * predicted + k[t] * r
+    for c in range(0, len(v), 2):
+        d = min(c + 1, len(v) - 1)
+        one, value_one, rest_one = v[c], value[c], rest[c]
+        two, value_two, rest_two = v[d], value[d], rest[d]
+        for t in range(max(start, 2), min(start + BLOCK, len(F))):
+            r_one, r_two, share = one[t - start], two[t - start], h[t] / F[t]
+            ahead_one = stretch[t] * value_one + dx[t] * rest_one
+            ahead_two = stretch[t] * value_two + dx[t] * rest_two
+            rest_one = keep[t] * rest_one - back[t] * value_one
+            rest_two = keep[t] * rest_two - back[t] * value_two
+            one[t - start], two[t - start] = r_one - ahead_one, r_two - ahead_two
+            value_one, value_two = share * ahead_one + k[t] * r_one, share * ahead_two + k[t] * r_two
+        value[c], rest[c] = value_one, rest_one
+        value[d], rest[d] = value_two, rest_two
 
 
 @njit(cache=True, nogil=True)
