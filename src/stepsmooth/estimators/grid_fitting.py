@@ -30,13 +30,14 @@ OUTSIDE = 0.01
 
 @dataclass(frozen=True)
 class GridResult:
-    """Labels (t, *space), f (*space), margins or None, and levels, variances and proportions by class."""
+    """Labels (t, *space), f (*space), margins or None, and levels, variances and mass (of voxels) by class."""
 
     labels: NDArray[np.int16]
     smooth: NDArray[np.floating]
     margin: NDArray[np.floating] | None
     levels: Floats
     variances: Floats
+    mass: Floats
     emission: Emission
     in_logs: bool
     label_prior: str
@@ -91,10 +92,11 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     smooth = field_on_grid(fit.joint.field, grid)
     labels, margin = _whole(image, volume, fit.labels, -1), _whole(image, volume, fit.margin, np.nan)
     labels[labels >= fit.classes.count] = -1
+    mass, moment = label_sums(labels, smooth, image.weights, fit.classes.count)
     if known is not None and not settings.free_shift:
         mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
     else:
-        mean = _mean_of(smooth, labels, image.weights)
+        mean = moment / (float(mass.sum()) or 1.0)
     factor, term = (float(np.exp(mean)), 0.0) if multiplicative else (1.0, mean)
     smooth -= np.float32(mean)
     levels = levels * factor + term
@@ -109,6 +111,7 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
         margin=margin,
         levels=levels * scale + offset,
         variances=fit.classes.variances * scale**2,
+        mass=mass,
         emission=_in_units(fit.emission, factor, term, scale, offset),
         in_logs=False,
         label_prior="potts" if fit.strength > 0.0 else "proportions" if prior == "auto" else prior,
@@ -190,6 +193,7 @@ def fit_by_altmin(image: GridImage, settings: GridSettings, multiplicative: bool
         margin=None,
         levels=np.exp(levels) if multiplicative else levels,
         variances=np.full_like(levels, spread),
+        mass=np.bincount(labels, mass, minlength=len(levels)),
         emission=emission,
         in_logs=multiplicative,
         label_prior="uniform",
@@ -280,12 +284,6 @@ def _air(image: GridImage, scale: Floats) -> Air | None:
         where = shell(shape)
     air = find_air(image.values.reshape(p, *shape), where)
     return None if air is None else Air(air.sigma / scale, air.share)
-
-
-def _mean_of(smooth: Anything, labels: Anything, weights: Anything) -> float:
-    """Return the weighted mean of f over the labelled voxels."""
-    mass, moment = label_sums(labels, smooth, weights, 1)
-    return float(moment / mass[0]) if mass[0] > 0.0 else 0.0
 
 
 def _knots_of(fit: Anything) -> float:

@@ -12,7 +12,7 @@ from stepsmooth.estimators.grid_certificate import grid_certificate
 from stepsmooth.estimators.grid_fitting import GridResult, fit_by_altmin, fit_by_joint
 from stepsmooth.estimators.grid_image import GridImage, read_image, to_layout
 from stepsmooth.estimators.grid_settings import check_grid_settings
-from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, label_sums, margins
+from stepsmooth.estimators.grid_voxels import corrected_image, label_probabilities, margins
 from stepsmooth.estimators.grid_words import grid_in_words
 from stepsmooth.estimators.lost_levels import warn_of_lost_grid_levels
 from stepsmooth.estimators.notebook import mime_bundle, notebook_html
@@ -277,8 +277,7 @@ class GridStepSmooth(BaseEstimator):
         self.levels_ = result.levels if vector else result.levels[:, 0]
         self.noise_variance_ = result.variances if vector else result.variances[:, 0]
         self.smooth_ = result.smooth.astype(float_type, copy=False)
-        mass, _ = label_sums(result.labels, self.smooth_, data.weights, self.n_levels_)
-        self.proportions_ = mass / (mass.sum() or 1.0)
+        self.proportions_ = result.mass / (result.mass.sum() or 1.0)
         self.corrected_ = corrected_image(data, self.smooth_, self._multiplicative)
         self._axes = data.channel_axis, data.series_axis
         self._emission, self._in_logs = result.emission, result.in_logs

@@ -64,7 +64,7 @@ def products1(F: Floats, k: Floats, D: Floats, labels: Ints, R: Floats) -> Float
     v, m, out = np.empty((width, BLOCK)), np.zeros(width), np.zeros((q, width))
     for start in range(0, len(F), BLOCK):
         _fill_labels(v, start, D, labels, R)
-        _innovate1(v, m, start, F, k)
+        _innovate1(v, m, start, k)
         _add_products(out, v, F[start : start + BLOCK])
     return out
 
@@ -76,42 +76,44 @@ def squares1(F: Floats, k: Floats, y: Floats, Z: Floats) -> Floats:
     v, m, out = np.empty((width, BLOCK)), np.zeros(width), np.zeros((width, width))
     for start in range(0, len(F), BLOCK):
         _fill_columns(v, start, y, Z)
-        _innovate1(v, m, start, F, k)
+        _innovate1(v, m, start, k)
         _add_products(out, v, F[start : start + BLOCK])
     return out
 
 
 @njit(cache=True, nogil=True)
 def _fill_labels(v: Floats, start: int, D: Floats, labels: Ints, R: Floats) -> None:
-    q = D.shape[1]
-    for t in range(start, min(start + BLOCK, len(labels))):
+    q, some, r = D.shape[1], labels[start : start + BLOCK], R[start : start + BLOCK]
+    for i in range(len(some)):
         for c in range(q):
-            v[c, t - start] = D[labels[t], c]
-        for c in range(q, len(v)):
-            v[c, t - start] = R[t, c - q]
+            v[c, i] = D[some[i], c]
+        for c in range(r.shape[1]):
+            v[q + c, i] = r[i, c]
 
 
 @njit(cache=True, nogil=True)
 def _fill_columns(v: Floats, start: int, y: Floats, Z: Floats) -> None:
-    for t in range(start, min(start + BLOCK, len(y))):
-        v[0, t - start] = y[t]
-        for c in range(1, len(v)):
-            v[c, t - start] = Z[t, c - 1]
+    one, others = y[start : start + BLOCK], Z[start : start + BLOCK]
+    for i in range(len(one)):
+        v[0, i] = one[i]
+        for c in range(others.shape[1]):
+            v[1 + c, i] = others[i, c]
 
 
 @njit(cache=True, nogil=True)
-def _innovate1(v: Floats, m: Floats, start: int, F: Floats, k: Floats) -> None:
+def _innovate1(v: Floats, m: Floats, start: int, k: Floats) -> None:
     """Turn a block of columns into their innovations, from the predictions m on, which are moved along.
 
     Each step waits for the one before; two columns at a time wait together.
     """
+    gain = k[start : start + BLOCK]
     for c in range(0, len(v), 2):
         d = min(c + 1, len(v) - 1)  # the last one is its own partner, and is written twice alike
         one, two, m_one, m_two = v[c], v[d], m[c], m[d]
-        for t in range(start, min(start + BLOCK, len(F))):
-            r_one, r_two, gain = one[t - start], two[t - start], k[t]
-            one[t - start], two[t - start] = r_one - m_one, r_two - m_two
-            m_one, m_two = (1.0 - gain) * m_one + gain * r_one, (1.0 - gain) * m_two + gain * r_two
+        for i in range(len(gain)):
+            r_one, r_two, g = one[i], two[i], gain[i]
+            one[i], two[i] = r_one - m_one, r_two - m_two
+            m_one, m_two = (1.0 - g) * m_one + g * r_one, (1.0 - g) * m_two + g * r_two
         m[c], m[d] = m_one, m_two
 
 
@@ -272,20 +274,22 @@ def _innovate2(
     h: Floats,
 ) -> None:
     """Do as `_innovate1`; the first two points fix the line and have no innovation (their F is 0)."""
+    here, first = slice(start, start + BLOCK), 2 if start == 0 else 0
     if start == 0 and len(F) > 1:
         value[:], rest[:] = v[:, 1], -v[:, 0] / dx[1]
+    F, k, stretch, back, keep, dx, h = F[here], k[here], stretch[here], back[here], keep[here], dx[here], h[here]
     for c in range(0, len(v), 2):
         d = min(c + 1, len(v) - 1)
         one, value_one, rest_one = v[c], value[c], rest[c]
         two, value_two, rest_two = v[d], value[d], rest[d]
-        for t in range(max(start, 2), min(start + BLOCK, len(F))):
-            r_one, r_two, share = one[t - start], two[t - start], h[t] / F[t]
-            ahead_one = stretch[t] * value_one + dx[t] * rest_one
-            ahead_two = stretch[t] * value_two + dx[t] * rest_two
-            rest_one = keep[t] * rest_one - back[t] * value_one
-            rest_two = keep[t] * rest_two - back[t] * value_two
-            one[t - start], two[t - start] = r_one - ahead_one, r_two - ahead_two
-            value_one, value_two = share * ahead_one + k[t] * r_one, share * ahead_two + k[t] * r_two
+        for i in range(first, len(F)):
+            r_one, r_two, share = one[i], two[i], h[i] / F[i]
+            ahead_one = stretch[i] * value_one + dx[i] * rest_one
+            ahead_two = stretch[i] * value_two + dx[i] * rest_two
+            rest_one = keep[i] * rest_one - back[i] * value_one
+            rest_two = keep[i] * rest_two - back[i] * value_two
+            one[i], two[i] = r_one - ahead_one, r_two - ahead_two
+            value_one, value_two = share * ahead_one + k[i] * r_one, share * ahead_two + k[i] * r_two
         value[c], rest[c] = value_one, rest_one
         value[d], rest[d] = value_two, rest_two
 
