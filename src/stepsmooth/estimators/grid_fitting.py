@@ -193,7 +193,7 @@ def fit_by_altmin(image: GridImage, settings: GridSettings, multiplicative: bool
         margin=None,
         levels=np.exp(levels) if multiplicative else levels,
         variances=np.full_like(levels, spread),
-        mass=np.bincount(labels, mass, minlength=len(levels)),
+        mass=np.asarray(np.bincount(labels, mass, minlength=len(levels)), dtype=np.float64),
         emission=emission,
         in_logs=multiplicative,
         label_prior="uniform",
