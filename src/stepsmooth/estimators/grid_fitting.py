@@ -86,12 +86,14 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
         ) from None
     selection.update(fit.selection)
     levels = fit.classes.levels
-    # The field reaches beyond the box in which the fit lives.
-    space = image.values.shape[2:]
-    grid = [np.arange(n, dtype=np.float64) * h for n, h in zip(_deep(space), volume.spacing)]
-    smooth = field_on_grid(fit.joint.field, grid)
     labels, margin = _whole(image, volume, fit.labels, -1), _whole(image, volume, fit.margin, np.nan)
     labels[labels >= fit.classes.count] = -1
+    fit, spacing = replace(fit, labels=labels, margin=margin), volume.spacing
+    del volume  # what lives in its box goes before more is made
+    # The field reaches beyond the box in which the fit lives.
+    space = image.values.shape[2:]
+    grid = [np.arange(n, dtype=np.float64) * h for n, h in zip(_deep(space), spacing)]
+    smooth = field_on_grid(fit.joint.field, grid)
     mass, moment = label_sums(labels, smooth, image.weights, fit.classes.count)
     if known is not None and not settings.free_shift:
         mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
