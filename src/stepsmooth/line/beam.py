@@ -130,7 +130,7 @@ def forward(
                 far = odds[k] * np.exp(cb[i])
                 w *= 1.0 + far
                 # The gain of an outlier is smaller by outer / inner: not at all while f is still unknown.
-                move *= (1.0 + far * outer[k] / inner[k]) / (1.0 + far)
+                move *= (1.0 + far * (outer[k] / inner[k])) / (1.0 + far)  # far * outer may overflow
             ca[keep], cb[keep], cw[keep] = ca[i] + k0 * move, b[cp[i]] + k1 * move, w
             cp[keep], ck[keep] = cp[i], k
             heaviest = max(heaviest, w)

@@ -100,7 +100,7 @@ def spline_forward(
                     continue
                 far = odds * np.exp(min(0.5 * v * v * (inner - outer), 500.0))
                 w = logw[j] + log_first[k] + norm - 0.5 * v * v * inner + np.log1p(far)
-                move = v * (1.0 + far * outer / inner) / (1.0 + far)
+                move = v * (1.0 + far * (outer / inner)) / (1.0 + far)
                 for i in range(order):
                     branch[count, i] = ahead[i] + gain[t, i] * move
                 value[count] = w
