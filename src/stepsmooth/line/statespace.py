@@ -239,7 +239,7 @@ def products2(
     value, rest = np.zeros(width), np.zeros(width)
     for start in range(0, len(F), BLOCK):
         _fill_labels(v, start, D, labels, R)
-        _innovate2(v, value, rest, start, F, k, stretch, back, keep, dx, h)
+        _innovate2(v, value, rest, start, (F, k, stretch, back, keep), dx, h)
         _add_products(out, v, F[start : start + BLOCK])
     return out
 
@@ -254,26 +254,17 @@ def squares2(
     value, rest = np.zeros(width), np.zeros(width)
     for start in range(0, len(F), BLOCK):
         _fill_columns(v, start, y, Z)
-        _innovate2(v, value, rest, start, F, k, stretch, back, keep, dx, h)
+        _innovate2(v, value, rest, start, (F, k, stretch, back, keep), dx, h)
         _add_products(out, v, F[start : start + BLOCK])
     return out
 
 
 @njit(cache=True, nogil=True)
 def _innovate2(
-    v: Floats,
-    value: Floats,
-    rest: Floats,
-    start: int,
-    F: Floats,
-    k: Floats,
-    stretch: Floats,
-    back: Floats,
-    keep: Floats,
-    dx: Floats,
-    h: Floats,
+    v: Floats, value: Floats, rest: Floats, start: int, gains: tuple[Floats, ...], dx: Floats, h: Floats
 ) -> None:
     """Do as `_innovate1`; the first two points fix the line and have no innovation (their F is 0)."""
+    F, k, stretch, back, keep = gains
     here, first = slice(start, start + BLOCK), 2 if start == 0 else 0
     if start == 0 and len(F) > 1:
         value[:], rest[:] = v[:, 1], -v[:, 0] / dx[1]
