@@ -174,7 +174,7 @@ def _read(
             continue
         values, remark = layout.on_grid(read_image_file(path), f"--{name}")
         remarks += [remark] if remark is not None else []
-        extras[name] = np.nan_to_num(values) != 0.0 if name == "mask" else values
+        extras[name] = (values != 0.0) & ~np.isnan(values) if name == "mask" else values
     if extras["mask"] is not None and not extras["mask"].any():
         raise InputError(f"--mask {mask} is empty: no voxel is inside.")
     return layout, extras

@@ -197,11 +197,16 @@ def _errors_on_grid(m: Any) -> Any:
     """Return standard errors of an image's levels, labels and field taken as given."""
     channel = m.channel_axis
     values = m.corrected_[..., None] if channel is None else np.moveaxis(m.corrected_, channel, -1)
-    errors = np.full((m.n_levels_, values.shape[-1]), np.nan)
-    for k in range(m.n_levels_):
-        some = values[m.labels_ == k].astype(np.float64)
-        if len(some) > 1:
-            errors[k] = some.std(axis=0, ddof=1) / np.sqrt(len(some))
+    labelled = m.labels_ >= 0
+    labels, some = m.labels_[labelled], values[labelled].astype(np.float64)
+    counts = np.bincount(labels, minlength=m.n_levels_)
+
+    def mean(each: Any, less: int = 0) -> Any:
+        total = [np.bincount(labels, column, minlength=m.n_levels_) for column in each.T]
+        return np.stack(total, axis=1) / np.maximum(counts - less, 1)[:, None]
+
+    variance = mean(np.square(some - mean(some)[labels]), less=1)
+    errors = np.where(counts[:, None] > 1, np.sqrt(variance / np.maximum(counts, 1)[:, None]), np.nan)
     return errors[:, 0] if channel is None else errors
 
 

@@ -10,6 +10,7 @@ field" is a candidate, and taken within a whole one; `proof` asks once more whet
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
 from stepsmooth.grid.blocks import Blocks
 from stepsmooth.grid.classes import Sample, run_em
@@ -141,7 +142,7 @@ def held_out_score(
         classes, _ = run_em(sample.part(np.flatnonzero(~outside)).thinned(N_TRAINED), wide, N_CLASS_STEPS)
         held, cube = sample.part(np.flatnonzero(outside)), voxels.cube[outside]
         steps = N_SHARE_STEPS if own_proportions else 1
-        scored = _score_cubes(held.densities(classes), classes, held.weights, cube, len(total), steps)
+        scored = score_cubes(held, classes, cube, len(total), steps)
         seen = np.unique(cube)
         total[seen] = scored[seen]
     return total
@@ -155,15 +156,53 @@ def _under(voxels: ScoredVoxels, fit: JointFit) -> Sample:
     return Sample(voxels.values, *gain_and_shift(f, field.multiplicative), voxels.weights)
 
 
-def _score_cubes(density: Floats, classes: Classes, weights: Floats, cube: Ints, n_cubes: int, steps: int) -> Floats:
-    """Return the total log density in each cube, with its own proportions; with those of all if `steps` is 1."""
-    prior = PSEUDO_COUNT * classes.proportions
-    share = np.tile(classes.proportions, (n_cubes, 1))
-    mixed = np.zeros(len(density))
-    for _ in range(steps):
-        joint = density * share[cube]
-        mixed = (1.0 - OUTLIERS) * joint.sum(axis=1) + OUTLIERS * classes.outlier_density
-        q = weights[:, None] * (1.0 - OUTLIERS) * joint / mixed[:, None]
-        counts = np.stack([np.bincount(cube, q[:, k], minlength=n_cubes) for k in range(q.shape[1])], axis=1)
-        share = (counts + prior) / (counts.sum(axis=1, keepdims=True) + PSEUDO_COUNT)
-    return np.bincount(cube, weights * np.log(mixed), minlength=n_cubes).astype(np.float64)
+def score_cubes(
+    sample: Sample, classes: Classes, cube: Ints, n_cubes: int, steps: int, pseudo_count: float = PSEUDO_COUNT
+) -> Floats:
+    """Return the total log density of the observations in each cube, with its own proportions.
+
+    These are reached in so many steps of EM, from those of all, which they stay at if `steps` is 1; `pseudo_count`
+    observations follow those of all.
+
+    Examples
+    --------
+    >>> Y = np.array([[0.0], [0.1], [1.0]])
+    >>> classes = Classes(np.array([[0.0], [1.0]]), np.full((2, 1), 0.01), np.full(2, 0.5), 1.0)
+    >>> sample = Sample(Y, np.ones(3), np.zeros(3), np.ones(3))
+    >>> [score_cubes(sample, classes, np.array([0, 0, 1]), 2, steps, 1.0).round(2) for steps in (1, 9)]
+    [array([0.86, 0.68]), array([1.87, 1.16])]
+    """
+    run = sample.densities(classes), sample.weights, cube, classes.proportions, OUTLIERS * classes.outlier_density
+    return np.asarray(_score_cubes(*run, n_cubes, steps, pseudo_count))
+
+
+@njit(cache=True)
+def _score_cubes(
+    density: Floats,
+    weights: Floats,
+    cube: Ints,
+    overall: Floats,
+    outlier: float,
+    n_cubes: int,
+    steps: int,
+    pseudo_count: float,
+) -> Floats:
+    n, M = density.shape
+    share = np.ones((n_cubes, 1)) * overall
+    total = np.zeros(n_cubes)
+    for step in range(steps):
+        counts = np.zeros((n_cubes, M))
+        for i in range(n):
+            c = cube[i]
+            inside = 0.0
+            for k in range(M):
+                inside += density[i, k] * share[c, k]
+            mixed = (1.0 - OUTLIERS) * inside + outlier
+            each = weights[i] * (1.0 - OUTLIERS) / mixed
+            for k in range(M):
+                counts[c, k] += each * density[i, k] * share[c, k]
+            if step == steps - 1:
+                total[c] += weights[i] * np.log(mixed)
+        for c in range(n_cubes):
+            share[c] = (counts[c] + pseudo_count * overall) / (counts[c].sum() + pseudo_count)
+    return total

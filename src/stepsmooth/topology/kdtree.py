@@ -12,6 +12,9 @@ from numba import njit
 from stepsmooth.model.arrays import Floats, Ints
 
 LEAF = 8  # most points of a leaf
+# Among more points than MANY, the pivot is one of so many of them, at the rank that is looked for.
+MANY, N_SAMPLE = 200, 45
+STRIDE = 2_654_435_761  # between them, modulo the number of points: in step with no lattice
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def build(X: Floats) -> KDTree:
 def _split(points: Floats, order: Ints, begin: Ints, end: Ints, low: Floats, high: Floats) -> None:
     """Order the points node by node: each is cut at the median of its widest side."""
     nodes, d = low.shape
+    sample = np.empty(N_SAMPLE)
     for v in range(nodes):
         b, e = begin[v], end[v]
         for a in range(d):
@@ -80,7 +84,7 @@ def _split(points: Floats, order: Ints, begin: Ints, end: Ints, low: Floats, hig
             if high[v, a] - low[v, a] > high[v, widest] - low[v, widest]:
                 widest = a
         middle = (b + e) // 2
-        _select(points, order, b, e - 1, middle, widest)
+        _select(points, order, b, e - 1, middle, widest, sample)
         begin[2 * v + 1], end[2 * v + 1] = b, middle
         begin[2 * v + 2], end[2 * v + 2] = middle, e
 
@@ -95,18 +99,10 @@ def _swap(points: Floats, order: Ints, i: int, j: int) -> None:
 
 
 @njit(cache=True)
-def _select(points: Floats, order: Ints, left: int, right: int, k: int, axis: int) -> None:
+def _select(points: Floats, order: Ints, left: int, right: int, k: int, axis: int, sample: Floats) -> None:
     """Bring the point of rank k along an axis to place k, smaller ones before it (Hoare's quickselect)."""
     while left < right:
-        middle = (left + right) // 2
-        # The median of three as pivot: sorted points, the usual order of a lattice, then split evenly.
-        if points[middle, axis] < points[left, axis]:
-            _swap(points, order, middle, left)
-        if points[right, axis] < points[left, axis]:
-            _swap(points, order, right, left)
-        if points[right, axis] < points[middle, axis]:
-            _swap(points, order, right, middle)
-        pivot = points[middle, axis]
+        pivot = _pivot(points, left, right, k, axis, sample)
         i, j = left, right
         while i <= j:
             while points[i, axis] < pivot:
@@ -123,3 +119,19 @@ def _select(points: Floats, order: Ints, left: int, right: int, k: int, axis: in
             left = i
         else:
             return
+
+
+@njit(cache=True)
+def _pivot(points: Floats, left: int, right: int, k: int, axis: int, sample: Floats) -> float:
+    """Return a coordinate of about rank k: of many points from a sample, else the median of three."""
+    n = right - left + 1
+    if n <= MANY:
+        a, b, c = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
+        return max(min(a, b), min(max(a, b), c))
+    for i in range(len(sample)):
+        t, j = points[left + i * STRIDE % n, axis], i
+        while j > 0 and sample[j - 1] > t:
+            sample[j] = sample[j - 1]
+            j -= 1
+        sample[j] = t
+    return sample[(k - left) * len(sample) // n]

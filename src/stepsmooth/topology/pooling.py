@@ -132,22 +132,17 @@ def pool(sample: Sample, sums: Sums, node: Ints, box: tuple[Floats, Floats], dou
     >>> pool(sample, *sums_at(sample, tree, 2), (tree.low[3:7], tree.high[3:7]), 0.05).labels
     array([0, 1, 0, 1])
     """
-    (count, m), noise = sums.counts.shape, sample.noise
+    m, noise = len(sample.levels), sample.noise
     bias = noise.turned(sums.counts, sums.gain) + _mixing(sums, noise, doubt)
-    safe = np.maximum(sums.counts, 1.0)
-    deviation = noise.worst * np.sqrt(sums.power) / safe  # worst sqrt(mean gain^2 / count)
-    quantile = float(np.sqrt(chi2.isf(doubt / max(1, int(np.sum(sums.counts > 0))), sample.rest.shape[1])))
-    shift, slope = noise.outputs(sums.rest / safe[:, :, None], quantile * deviation + bias)
-    with np.errstate(invalid="ignore"):
-        error = (quantile * deviation + bias) * slope
-        # A mean whose own level stands apart may be less exact, but then no other mean may be judged by it.
-        own, label = np.nonzero((sums.counts > 0) & (error < CLEAR * apart(sample.levels)))
-    name = np.full((count, m), -1, dtype=np.int64)
-    name[own, label] = np.arange(len(own))
-    kept = safe[own, label]
+    deviation, shift, slope, error = _errors(sample, sums, doubt, bias)
+    # A mean whose own level stands apart may be less exact, but then no other mean may be judged by it.
+    own, label = np.nonzero(error < CLEAR * apart(sample.levels))
+    name = np.full(sums.counts.size, -1, dtype=np.int64)
+    name[own * m + label] = np.arange(len(own))
+    kept = sums.counts[own, label]
     X, f = (values[own, label] / kept[:, None] for values in (sums.X, sums.smooth))
     return Means(
-        member=name[node, sample.labels],
+        member=name[node * m + sample.labels],
         labels=label,
         counts=kept,
         X=X,
@@ -159,6 +154,35 @@ def pool(sample: Sample, sums: Sums, node: Ints, box: tuple[Floats, Floats], dou
         high=box[1][own],
         exact=error[own, label] < CLEAR * level_gap(sample.levels),
     )
+
+
+def within_reach(sample: Sample, sums: Sums, doubt: float) -> float:
+    """Return a bound on the share of the points that clear cells hold: what noise alone would leave of it.
+
+    Examples
+    --------
+    >>> from stepsmooth.topology.kdtree import build
+    >>> x, levels, f = np.arange(40.0)[:, None], np.array([[0.0], [1.0]]), np.zeros((40, 1))
+    >>> sample = Sample(x, np.arange(40) // 10 % 2, levels, f, f, Noise.of(levels, 0.1))
+    >>> [within_reach(sample, sums_at(sample, build(x), depth)[0], 0.05) for depth in (1, 2)]
+    [1.0, 0.0]
+    """
+    error = _errors(sample, sums, doubt, np.zeros_like(sums.counts))[3]
+    return float(sums.counts[error < CLEAR * apart(sample.levels)].sum() / len(sample.labels))
+
+
+def _errors(sample: Sample, sums: Sums, doubt: float, bias: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the deviation of each mean by noise, its shift as an output, how much an error counts there, and its own.
+
+    The error of a cell without points is infinite.
+    """
+    safe = np.maximum(sums.counts, 1.0)
+    deviation = sample.noise.worst * np.sqrt(sums.power) / safe  # worst sqrt(mean gain^2 / count)
+    quantile = float(np.sqrt(chi2.isf(doubt / max(1, int(np.sum(sums.counts > 0))), sample.rest.shape[1])))
+    most = quantile * deviation + bias
+    shift, slope = sample.noise.outputs(sums.rest / safe[:, :, None], most)
+    with np.errstate(invalid="ignore"):
+        return deviation, shift, slope, np.where(sums.counts > 0, most * slope, np.inf)
 
 
 def single_points(sample: Sample, doubt: float) -> Means:

@@ -5,15 +5,17 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 from scipy.spatial import cKDTree
 from scipy.stats import chi2
 
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.topology.alternatives import Bools, Rooted, alternative, sure_parts
+from stepsmooth.topology.boruvka import find
 from stepsmooth.topology.certificate import parts_without
 from stepsmooth.topology.kdtree import build
 from stepsmooth.topology.modulus import Modulus, channel_factor, level_gap, size
-from stepsmooth.topology.pooling import Means, Sample, apart, pool, single_points, sums_at
+from stepsmooth.topology.pooling import Means, Sample, apart, pool, single_points, sums_at, within_reach
 from stepsmooth.topology.spanning import minimum_spanning_tree
 
 COVER = 0.9  # least share of the points that a verdict must be about
@@ -47,7 +49,7 @@ class Trial:
     @property
     def covered(self) -> float:
         """Share of the points that belong to a mean."""
-        return float(np.mean(self.means.member >= 0))
+        return float(self.means.counts.sum() / len(self.means.member))
 
     @property
     def gap(self) -> float:
@@ -75,19 +77,11 @@ class Trial:
         """
         means, n = self.means, len(self.means.member)
         lengths = np.linalg.norm(means.X[self.edges[:, 0]] - means.X[self.edges[:, 1]], axis=1)
-
-        def main(limit: float) -> Bools:
-            part = parts_without(self.edges, lengths > limit)
-            return np.asarray(part == np.argmax(np.bincount(part, means.counts)))
-
-        tried = np.sort(lengths)
-        low, high = 0, len(tried) - 1
-        while low < high:
-            middle = (low + high) // 2
-            enough = means.counts[main(tried[middle])].sum() >= COVER * n
-            low, high = (low, middle) if enough else (middle + 1, high)
-        kept = main(tried[low])
-        inside = np.flatnonzero(kept[self.edges].all(axis=1) & (lengths <= tried[low]))
+        by_length = np.argsort(lengths, kind="stable")
+        limit = lengths[by_length[_joined(self.edges[by_length], means.counts.copy(), COVER * n)]]
+        part = parts_without(self.edges, lengths > limit)
+        kept = part == np.argmax(np.bincount(part, means.counts))
+        inside = np.flatnonzero(kept[self.edges].all(axis=1) & (lengths <= limit))
         name = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
         fewer = {f.name: getattr(means, f.name)[kept] for f in fields(means) if f.name != "member"}
         return _trial(
@@ -136,6 +130,19 @@ class Trial:
         return sure_parts(tree, part, self.means.Y, self.levels, self.means.labels, self.premises.norm)
 
 
+@njit(cache=True)
+def _joined(edges: Ints, counts: Floats, enough: float) -> int:
+    """Return the edge with which, joined one after another, some part comes to hold enough points, or the last one."""
+    parent = np.arange(len(counts))
+    for i in range(len(edges)):
+        one, other = find(parent, edges[i, 0]), find(parent, edges[i, 1])
+        parent[one] = other
+        counts[other] += counts[one]
+        if counts[other] >= enough:
+            return i
+    return len(edges) - 1
+
+
 def trials(X: Anything, sample: Sample, premises: Premises, alone: bool) -> Iterator[Trial]:
     """Yield ever larger neighbourhoods that cover most points, single points first if `alone`.
 
@@ -161,17 +168,19 @@ def trials(X: Anything, sample: Sample, premises: Premises, alone: bool) -> Iter
         noise = _quantile(share, len(sample.X), sample.rest.shape[1]) * means.deviation
         if np.all(noise < apart(sample.levels)[sample.labels]):
             yield _trial(means, sample.levels, minimum_spanning_tree(X).edges, 1, share)
-    sums, node = sums_at(sample, tree, deepest)
+    sums, finest = sums_at(sample, tree, deepest)
     for depth in range(deepest, coarsest - 1, -1):
-        nodes = slice(2**depth - 1, 2 ** (depth + 1) - 1)
-        means = pool(sample, sums, node, (tree.low[nodes], tree.high[nodes]), share.doubt)
+        sums = sums.coarser() if depth < deepest else sums
         # A verdict must be about most points; the coarsest neighbourhoods stand for all if none cover so many.
-        enough = depth == coarsest or float(np.mean(means.member >= 0)) >= COVER
+        least = COVER if depth > coarsest else 0.0
+        if within_reach(sample, sums, share.doubt) < least:
+            continue
+        nodes = slice(2**depth - 1, 2 ** (depth + 1) - 1)
+        node = finest >> (deepest - depth)
+        means = pool(sample, sums, node, (tree.low[nodes], tree.high[nodes]), share.doubt)
         core = means.X[means.exact]
-        if enough and len(core) > 1 and np.any(core[0] != core):
+        if means.counts.sum() >= least * len(node) and len(core) > 1 and np.any(core[0] != core):
             yield _trial(means, sample.levels, _edges(means), int((tree.end - tree.begin)[nodes.start]), share)
-        if depth > coarsest:
-            sums, node = sums.coarser(), node // 2
 
 
 def _quantile(premises: Premises, count: int, n_channels: int) -> float:

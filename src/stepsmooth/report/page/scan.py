@@ -1,6 +1,7 @@
 """A decomposed image as the page shows it: original, corrected, field and labels of one frame, channels first."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Scan:
     multiplicative: bool
     frames: int = 1
 
-    @property
+    @cached_property
     def inside(self) -> Array:
         """Where there is a label."""
         return np.asarray(self.labels >= 0)
@@ -56,6 +57,13 @@ class Scan:
 
     def window(self, channel: int) -> tuple[float, float]:
         """Return the intensities drawn black and white, the same before and after."""
+        return self._windows[channel]
+
+    @cached_property
+    def _windows(self) -> list[tuple[float, float]]:
+        return [self._window(channel) for channel in range(self.n_channels)]
+
+    def _window(self, channel: int) -> tuple[float, float]:
         inside = self.inside
         seen = self.corrected[channel][inside] if inside.any() else self.corrected[channel].ravel()
         seen = seen[np.isfinite(seen)]
@@ -66,6 +74,10 @@ class Scan:
 
     def field_range(self) -> tuple[float, float]:
         """Return the least and the greatest field among the labelled voxels."""
+        return self._field_range
+
+    @cached_property
+    def _field_range(self) -> tuple[float, float]:
         seen = self.field[self.inside]
         low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
         return (low, high) if high > low else (low - 0.5, high + 0.5)

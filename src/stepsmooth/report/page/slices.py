@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepsmooth.model.arrays import Anything, Floats
+from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.report.page.content import Row
 from stepsmooth.report.page.pictures import (
     Bytes3,
@@ -73,8 +73,7 @@ def slice_rows(scan: Scan, affine: Floats, named: bool, only: Callable[[Taker], 
         Makes one picture of a slice, instead of the four layers.
     """
     order, flips = _to_canonical(affine)
-    at = np.argwhere(scan.inside)
-    middle = np.round(at.mean(axis=0)).astype(int) if len(at) else np.array(scan.labels.shape) // 2
+    middle = _middle(scan.inside)
     rows = []
     for number, (name, cut, right, up) in enumerate(PLANES):
         axes = [order[a] for a in (cut, right, up)]
@@ -94,6 +93,13 @@ def slice_rows(scan: Scan, affine: Floats, named: bool, only: Callable[[Taker], 
             pictures = _layers_of(scan, take, spacing, title)
         rows.append(Row(title, tuple(pictures)))
     return rows
+
+
+def _middle(inside: Array) -> Ints:
+    """Return the voxel in the middle of those inside, or of all if none is."""
+    sides = [np.count_nonzero(inside, axis=tuple(b for b in range(inside.ndim) if b != a)) for a in range(inside.ndim)]
+    means = [np.average(np.arange(len(side)), weights=side) if side.any() else len(side) // 2 for side in sides]
+    return np.round(means).astype(np.int64)
 
 
 def _layers_of(scan: Scan, take: Taker, spacing: tuple[float, ...], title: str) -> list[Picture]:

@@ -88,10 +88,12 @@ def block_means(values: Array, factors: tuple[int, ...]) -> Array:
     """
     for axis, factor in enumerate(factors):
         if factor > 1:
-            starts = np.arange(0, values.shape[axis], factor)
-            sizes = np.diff(np.append(starts, values.shape[axis]))
-            shape = [-1 if a == axis else 1 for a in range(values.ndim)]
-            values = np.add.reduceat(values, starts, axis=axis, dtype=np.float32) / sizes.reshape(shape)
+            first, *others = (np.moveaxis(values, axis, 0)[start::factor] for start in range(factor))
+            total, sizes = first.astype(np.float32), np.ones((len(first), *(1,) * (values.ndim - 1)), dtype=np.float32)
+            for other in others:
+                total[: len(other)] += other
+                sizes[: len(other)] += 1.0
+            values = np.moveaxis(total / sizes, 0, axis)
     return values
 
 
@@ -105,10 +107,10 @@ def block_majority(codes: Array, count: int, factors: tuple[int, ...]) -> Array:
     """
     if max(factors) == 1:
         return codes.astype(np.uint8)
-    best = block_means((codes == 0).astype(np.float32), factors)
+    best = block_means(codes == 0, factors)
     winner = np.zeros(best.shape, dtype=np.uint8)
     for code in range(1, count):
-        share = block_means((codes == code).astype(np.float32), factors)
+        share = block_means(codes == code, factors)
         winner[share > best] = code
         best = np.maximum(best, share)
     return winner

@@ -8,13 +8,14 @@ held out alone and together with their neighbours: steps that f has swallowed ca
 from farther away.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
 
 from stepsmooth.grid.classes import Sample, run_em
-from stepsmooth.grid.mixture import Classes, posterior
+from stepsmooth.grid.mixture import Classes
+from stepsmooth.grid.stiffness import score_cubes
 from stepsmooth.model.arrays import Floats, Ints
 
 N_FOLDS = 5
@@ -101,23 +102,11 @@ def score_regions(sample: Sample, classes: Classes, region: Ints, n_regions: int
     n_regions : int
     """
     total = np.zeros(n_regions)
-    order = np.argsort(region, kind="stable")
-    members = np.split(order, np.searchsorted(region[order], np.arange(1, n_regions)))
     for held in np.unique(fold):
         inside = fold == held
         if inside.all():
             continue
         fitted, _ = run_em(sample.part(np.flatnonzero(~inside)), classes, N_CLASS_STEPS)
-        for r in np.unique(region[inside]):
-            total[r] = _score(sample.part(members[r]), fitted)
+        out = sample.part(np.flatnonzero(inside))
+        total += score_cubes(out, fitted, region[inside], n_regions, N_SHARE_STEPS, PSEUDO_COUNT)
     return total
-
-
-def _score(part: Sample, classes: Classes) -> float:
-    """Return the total log density of the observations of a region, with proportions of its own."""
-    overall, loglik = classes.proportions, 0.0
-    for _ in range(N_SHARE_STEPS):
-        q, loglik = posterior(part.Y, part.gain, part.shift, part.weights, classes)
-        share = part.weights @ q + PSEUDO_COUNT * overall
-        classes = replace(classes, proportions=share / share.sum())
-    return loglik
