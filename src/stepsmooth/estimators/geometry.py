@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.gaussian_process.kernels import RBF, Matern
 
 from stepsmooth.line import LineSmoother
 from stepsmooth.model.arrays import Anything, Floats
@@ -68,6 +67,8 @@ def builders(kernel: Anything, X: Floats, weights: Floats, rank: int) -> dict[st
             inside = X.min() >= 0.0 and X.max() <= 1.0
             domain = (0.0, 1.0) if inside else (float(X.min()), float(X.max()))
             return {kernel: _low_rank(SobolevKernel(int(kernel[-1]), domain), rank)}
+        from sklearn.gaussian_process.kernels import RBF, Matern  # takes a while to load; lines do without it
+
         family = RBF if kernel == "rbf" else Matern
         options = {} if kernel == "rbf" else {"nu": 2.5}
         spread = _spread(X, weights)

@@ -7,7 +7,6 @@ partitions of the prefixes; the best last cut is monotone in the prefix, which m
 
 import numpy as np
 from numba import njit
-from sklearn.cluster import kmeans_plusplus
 
 from stepsmooth.model.arrays import Floats, Ints
 
@@ -120,6 +119,8 @@ def kmeans(
     >>> labels[0] == labels[2], labels[0] == labels[1]
     (np.True_, np.False_)
     """
+    from sklearn.cluster import kmeans_plusplus  # takes a while to load, and values on a line do without it
+
     best: tuple[float, Floats, Ints] | None = None
     for _ in range(n_init):
         seeds, _ = kmeans_plusplus(Y, n_levels, sample_weight=weights, random_state=random_state)
