@@ -2,7 +2,7 @@
 
 from stepsmooth.altmin.alternation import AltMinState, Decomposition, Problem, altmin, half_step
 from stepsmooth.altmin.level_count import LevelCurve, select_n_levels
-from stepsmooth.altmin.selection import TauCurve, select_tau, tau_of_dof
+from stepsmooth.altmin.selection import TauCurve, select_tau, tau_of_dof, thinned
 from stepsmooth.altmin.soft import SoftFit, evidence, refine, soften
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "select_tau",
     "soften",
     "tau_of_dof",
+    "thinned",
 ]

@@ -1,6 +1,8 @@
 """Choosing tau: generalised or k-fold cross-validation or restricted likelihood, over effective degrees of freedom.
 
-Each candidate is a whole AltMin run at that tau; tau itself has no natural range, degrees of freedom have.
+Each candidate is a whole AltMin run at that tau; tau itself has no natural range, degrees of freedom have. Of very many
+points two parts tell about where the best tau lies: some drawn from all of them, which see what is slow, and those in
+the middle of a recording, which see what is fast. From the better answer the candidates of all points go downhill.
 """
 
 from collections.abc import Callable
@@ -15,6 +17,8 @@ from stepsmooth.model.smoother import Smoother
 
 N_CANDIDATES = 24
 N_FOLDS = 5
+# Of more than twice so many points, two parts of so many are asked first.
+N_ASKED = 5_000
 
 Run = Callable[[Problem, float], Decomposition]
 
@@ -73,9 +77,15 @@ def tau_candidates(smoother: Smoother, n_candidates: int = N_CANDIDATES) -> Floa
     """Return taus from a nearly straight f to one with half the degrees of freedom that the points allow."""
     low, high = smoother.dof_range
     if high - low < 2.0:
-        return np.array([tau_of_dof(smoother, (low + high) / 2.0)]) if high > low else np.array([1.0])
-    stiff, soft = low + min(1.0, (high - low) / 4.0), low + (high - low) / 2.0
-    return np.geomspace(tau_of_dof(smoother, stiff), tau_of_dof(smoother, soft), n_candidates)
+        return np.array([tau_of_dof(smoother, _softest(smoother))]) if high > low else np.array([1.0])
+    stiff = low + min(1.0, (high - low) / 4.0)
+    return np.geomspace(tau_of_dof(smoother, stiff), tau_of_dof(smoother, _softest(smoother)), n_candidates)
+
+
+def _softest(smoother: Smoother) -> float:
+    """Return the degrees of freedom of the softest candidate."""
+    low, high = smoother.dof_range
+    return (low + high) / 2.0
 
 
 def select_tau(problem: Problem, method: str, run: Run) -> tuple[Decomposition, TauCurve]:
@@ -89,15 +99,78 @@ def select_tau(problem: Problem, method: str, run: Run) -> tuple[Decomposition, 
         `run(problem, tau)` returns a Decomposition.
     """
     scale = 1 if problem.per_channel else problem.Y.shape[1]
-    taus = scale * tau_candidates(problem.smoother)
+    few = thinned(problem, N_ASKED)
+    taus = scale * tau_candidates(few.smoother)
+    if few is problem or len(taus) == 1:
+        fits, curve = _tried(problem, taus, method, run)
+        return fits[curve.best], curve
+    _, curve = _tried(few, taus, method, run)
+    close = _middle(problem, N_ASKED)
+    _, fast = _tried(close, scale * tau_candidates(close.smoother), method, run)
+    # A tau bends f alike however many points are drawn from the same stretch, and the more the shorter the stretch.
+    softer = fast.tau[fast.best] * close.weights.sum() / problem.weights.sum()
+    ratio = taus[1] / taus[0]
+    starts = curve.best, max(round(np.log(softer / taus[0]) / np.log(ratio)), 0)
+    return _downhill(problem, taus[0], ratio, starts, method, run)
+
+
+def thinned(problem: Problem, most: int) -> Problem:
+    """Return the problem of so many of its points, or itself if it has not many more.
+
+    They are drawn: a signal could have the rhythm of any stride.
+    """
+    if len(problem.Y) <= 2 * most or problem.without is None:
+        return problem
+    return problem.without(np.random.RandomState(0).permutation(len(problem.Y))[most:])[0]
+
+
+def _middle(problem: Problem, most: int) -> Problem:
+    """Return the problem of so many of its points in the middle, as they come."""
+    n = len(problem.Y)
+    first = (n - most) // 2
+    assert problem.without is not None
+    return problem.without(np.r_[:first, first + most : n])[0]
+
+
+def _tried(problem: Problem, taus: Floats, method: str, run: Run) -> tuple[list[Decomposition], TauCurve]:
+    """Return the fits at some taus, and their curve."""
     fits = [run(problem, tau) for tau in taus]
     if method == "cv":
         criterion = cross_validate(problem, taus, run)
     else:
         score = {"gcv": gcv, "reml": reml}[method]
         criterion = np.array([score(problem, fit) for fit in fits])
-    curve = TauCurve(method, taus, np.array([problem.dof(tau) for tau in taus]), criterion)
-    return fits[curve.best], curve
+    return fits, TauCurve(method, taus, np.array([problem.dof(tau) for tau in taus]), criterion)
+
+
+def _downhill(
+    problem: Problem, stiffest: float, ratio: float, starts: tuple[int, ...], method: str, run: Run
+) -> tuple[Decomposition, TauCurve]:
+    """Return the best fit and the curve, from the better start on to softer candidates, or else to stiffer ones.
+
+    Candidate i is stiffest * ratio^i.
+    """
+    most = _softest(problem.smoother) * (1 if not problem.per_channel else problem.Y.shape[1])
+    tried: dict[int, tuple[Decomposition, TauCurve]] = {}
+
+    def criterion(i: int) -> float:
+        if i not in tried:
+            tau = stiffest * ratio**i
+            if i != starts[0] and problem.dof(tau) > most:
+                return np.inf
+            (fit,), curve = _tried(problem, np.array([tau]), method, run)
+            tried[i] = fit, curve
+        return float(tried[i][1].criterion[0])
+
+    at = start = min(starts, key=criterion)
+    for step in (1, -1):
+        while at + step >= 0 and criterion(at + step) < criterion(at):
+            at += step
+        if at != start:
+            break
+    curves = [tried[i][1] for i in sorted(tried)]
+    columns = [np.concatenate(column) for column in zip(*((c.tau, c.effective_dof, c.criterion) for c in curves))]
+    return tried[at][0], TauCurve(method, *columns)
 
 
 def gcv(problem: Problem, fit: Decomposition) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from stepsmooth.altmin import Decomposition, Problem, altmin, select_n_levels, select_tau
+from stepsmooth.altmin import Decomposition, Problem, altmin, select_n_levels, select_tau, thinned
 from stepsmooth.estimators import uncertainty
 from stepsmooth.estimators.geometry import Build
 from stepsmooth.estimators.result import Result, SmoothPart
@@ -17,8 +17,8 @@ from stepsmooth.model.gauge import centre
 from stepsmooth.model.kmeans import lloyd
 from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels
 
-# M = "auto" is searched up to here.
-MOST_LEVELS = 8
+# M = "auto" is searched up to here, on not many more points than so many.
+MOST_LEVELS, N_FOR_COUNT = 8, 5_000
 # A length scale is chosen on at most so many points.
 N_FOR_LENGTH_SCALE = 1000
 
@@ -34,11 +34,14 @@ def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], s
     def make(n_levels: int) -> Problem:
         return _problem(X, Y, weights, build[name], _level_model(settings, n_levels), settings, smoother=smoother)
 
+    def few(n_levels: int) -> Problem:
+        return thinned(make(n_levels), N_FOR_COUNT)
+
     n_levels = settings.n_levels
     if isinstance(n_levels, str):
         method = "cv" if n_levels == "cv" else "evidence"
-        most = min(MOST_LEVELS, len(np.unique(Y, axis=0)))
-        curve = select_n_levels(make, method, _runner(replace(settings, callback=None)), most)
+        most = min(MOST_LEVELS, len(np.unique(few(1).Y, axis=0)))
+        curve = select_n_levels(few, method, _runner(replace(settings, callback=None)), most)
         n_levels, selection["n_levels"] = curve.best, curve.as_dict()
     problem = make(n_levels)
     if isinstance(settings.tau, str):
@@ -80,7 +83,9 @@ def _problem(
     smoother: Anything = None,
 ) -> Problem:
     def without(held_out: Ints) -> tuple[Problem, Floats]:
-        keep = np.setdiff1d(np.arange(len(Y)), held_out)
+        kept = np.ones(len(Y), dtype=bool)
+        kept[held_out] = False
+        keep = np.flatnonzero(kept)
         # A kernel matrix loses columns as well as rows.
         X_keep = X[np.ix_(keep, keep)] if settings.precomputed else X[keep]
         X_new = X[np.ix_(held_out, keep)] if settings.precomputed else X[held_out]

@@ -52,7 +52,7 @@ class StepSmooth(BaseEstimator):
         `"auto"`: the spline on a line, Matern elsewhere.
     tau : float, "gcv", "cv", "reml" or "auto", default="auto"
         The weight of |f|^2 in the objective, in the units of x; or how to choose it, over effective degrees of
-        freedom. `"auto"`: joint by likelihood, AltMin by `"gcv"`.
+        freedom, of many points around the best for a part of them. `"auto"`: joint by likelihood, AltMin by `"gcv"`.
     solver : {"auto", "altmin", "joint"}, default="auto"
         `"altmin"`: the paper's alternation. `"joint"`, for spline and min kernel on a line: labels are decided together
         with f and the parameters by a search over label histories (see `stepsmooth.line`); it needs fewer points,

@@ -127,11 +127,11 @@ def _pivot(points: Floats, left: int, right: int, k: int, axis: int, sample: Flo
     n = right - left + 1
     if n <= MANY:
         a, b, c = points[left, axis], points[(left + right) // 2, axis], points[right, axis]
-        return max(min(a, b), min(max(a, b), c))
+        return float(max(min(a, b), min(max(a, b), c)))
     for i in range(len(sample)):
         t, j = points[left + i * STRIDE % n, axis], i
         while j > 0 and sample[j - 1] > t:
             sample[j] = sample[j - 1]
             j -= 1
         sample[j] = t
-    return sample[(k - left) * len(sample) // n]
+    return float(sample[(k - left) * len(sample) // n])
