@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit, prange
 from numpy.typing import NDArray
 
 from stepsmooth.estimators.grid_altmin import AltMinTask, fit_altmin_on_grid
@@ -246,20 +247,37 @@ def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
     box = box_of(present)
     inside = present[(slice(None), *box)]
     values = np.empty((p, *inside.shape), dtype=np.float32)
-    for c, channel in enumerate(image.values):
-        part = channel.reshape(present.shape)[(slice(None), *box)]
-        if SINGLE[0] < scale[c] < SINGLE[1]:
-            np.subtract(part, channel.dtype.type(offset[c]), out=values[c], casting="same_kind")
-            values[c] /= np.float32(scale[c])
-        else:  # single precision does not hold the values before they are in units of their spread
-            values[c] = (part - offset[c]) / scale[c]
-        values[c][~inside] = np.nan
+    given = image.values.reshape(p, *present.shape)[(slice(None), slice(None), *box)]
+    if not np.all((scale > SINGLE[0]) & (scale < SINGLE[1])):
+        # Single precision does not hold the values before they are in units of their spread.
+        for c in range(p):
+            values[c] = np.where(inside, (given[c] - offset[c]) / scale[c], np.nan)
+    elif p > 1:
+        _fill(given, inside, offset.astype(given.dtype), scale.astype(np.float32), values)
+    else:
+        np.subtract(given, given.dtype.type(offset[0]), out=values, casting="same_kind")
+        values /= np.float32(scale[0])
+        values[0][~inside] = np.nan
     spacing = (*image.spacing, *(1.0 for _ in range(3 - len(space))))
     weights = None
     if image.weights is not None:
         weights = image.weights.reshape(present.shape)[(slice(None), *box)].astype(np.float32)
     start = (box[0].start, box[1].start, box[2].start)
     return Volume(values, (spacing[0], spacing[1], spacing[2]), weights, start)
+
+
+@njit(parallel=True, cache=True)
+def _fill(given: Anything, inside: Anything, offset: Anything, scale: Anything, values: Anything) -> None:
+    """Fill in the values of several channels, which may lie side by side, in their units; NaN where none is present."""
+    p, frames, nx, ny, nz = given.shape
+    for x in prange(nx):
+        for t in range(frames):
+            for y in range(ny):
+                for z in range(nz):
+                    here = inside[t, x, y, z]
+                    for c in range(p):
+                        less = np.float32(given[c, t, x, y, z] - offset[c]) / scale[c]
+                        values[c, t, x, y, z] = less if here else np.float32(np.nan)
 
 
 def _whole(image: GridImage, volume: Volume, part: Anything, fill: float) -> Anything:

@@ -173,6 +173,20 @@ def _all_known(rows: Image, known: Bools) -> None:
         known[i] = not missing
 
 
+@njit(cache=True)
+def _ends(rows: Image, present: Bools) -> Image:
+    """Return the least and the greatest value of each channel, (p, 2)."""
+    p = rows.shape[1]
+    ends = np.empty((p, 2), dtype=rows.dtype)
+    ends[:, 0], ends[:, 1] = np.inf, -np.inf
+    for i in range(len(rows)):
+        if present[i]:
+            for c in range(p):
+                ends[c, 0] = min(ends[c, 0], rows[i, c])
+                ends[c, 1] = max(ends[c, 1], rows[i, c])
+    return ends
+
+
 def _axis(name: str, axis: Anything, ndim: int) -> int | None:
     if axis is None:
         return None
@@ -199,7 +213,12 @@ def _spacing(spacing: Anything, n_axes: int) -> tuple[float, ...]:
 
 
 def _check_values(values: Image, present: Bools, multiplicative: bool, least: float) -> None:
-    ends = [(float(inside.min()), float(inside.max())) for inside in (channel[present] for channel in values)]
+    rows = _rows(values) if len(values) > 1 else None
+    ends = (
+        [(float(inside.min()), float(inside.max())) for inside in (channel[present] for channel in values)]
+        if rows is None
+        else [(float(low), float(high)) for low, high in _ends(rows, present.reshape(-1))]
+    )
     lowest = min(low for low, _ in ends)
     if multiplicative and lowest < 0.0:
         raise ValueError(

@@ -99,23 +99,33 @@ def pure_blocks(volume: Volume) -> Blocks:
     n = int(np.prod(sides))
     n_present = int(counts.sum())
     full = np.flatnonzero(counts == n)
+    noise = noise_floor(spread, full, n) if n > 1 and len(full) else np.zeros(means.shape[1])
     if n > 1 and len(full) >= FEWEST:
-        noise = noise_floor(spread[full], n)
-        slope = (SLOPE * means[full]) ** 2
-        excess = np.sum(spread[full] / (noise + slope), axis=1)
         freedom = means.shape[1] * (n - 1)
         limit = chi2.ppf(PURE, freedom)
+        excess, allowed = _excess(means, spread, full, noise)
         pure = full[excess <= limit]
         if len(pure) >= max(FEWEST, SMALLEST_SHARE * n_present / n):
             # The blocks were chosen for their small spread: undo what that takes from its mean.
-            wider = limit * np.mean((noise + slope[excess <= limit]) / noise, axis=1)
-            spread[pure] /= _part_of_mean(wider, freedom)[:, None]
+            spread[pure] /= _part_of_mean(limit * allowed[excess <= limit], freedom)[:, None]
             return blocks_at(volume, pure, means, spread, weights, sides, box, noise / n)
-    noise = noise_floor(spread[full], n) if n > 1 and len(full) else np.zeros(means.shape[1])
     counts, means, spread, weights = block_moments(volume, (1, 1, 1), box)
     alone = np.flatnonzero(counts == 1)
     noise = np.where(noise > 0.0, noise, 1e-4 * np.var(means[alone], axis=0))
     return blocks_at(volume, alone, means, spread, weights, (1, 1, 1), box, noise)
+
+
+@njit(cache=True)
+def _excess(means: Floats, spread: Floats, blocks: Ints, noise: Floats) -> tuple[Floats, Floats]:
+    """Return the spread of blocks in units of what noise and a slope give, and that in units of noise."""
+    p = means.shape[1]
+    excess, allowed = np.zeros(len(blocks)), np.zeros(len(blocks))
+    for i in range(len(blocks)):
+        for c in range(p):
+            both = noise[c] + (SLOPE * means[blocks[i], c]) ** 2
+            excess[i] += spread[blocks[i], c] / both
+            allowed[i] += both / noise[c] / p
+    return excess, allowed
 
 
 def merge_blocks(blocks: Blocks, most: int) -> Blocks:
@@ -139,22 +149,15 @@ def merge_blocks(blocks: Blocks, most: int) -> Blocks:
     first = np.cumsum(count) - count
     order = np.empty(len(blocks), dtype=np.int64)
     _in_order(cell, blocks.means[:, 0], first.copy(), order)
-    middle = np.repeat(order[first + count // 2], count)
-    spread = ALIKE**2 * 2.0 * blocks.noise + (SLOPES * SLOPE * blocks.means[middle]) ** 2
-    alike = np.all((blocks.means[order] - blocks.means[middle]) ** 2 <= spread, axis=1)
-    kept, to = order[alike], np.repeat(np.arange(len(group)), count)[alike]
-    weights = np.bincount(to, blocks.weights[kept])
-    merged = len(kept) / len(group)
-
-    def mean(values: Floats) -> Floats:
-        sums = [np.bincount(to, blocks.weights[kept] * column) for column in values[kept].T]
-        return np.stack(sums, axis=1) / weights[:, None]
-
+    means, within, weights, kept = _merged(
+        blocks.means, blocks.within, blocks.weights, blocks.noise, order, first, count
+    )
+    merged = kept / len(group)
     return replace(
         blocks,
-        means=mean(blocks.means),
+        means=means,
         weights=weights / merged,
-        within=mean(blocks.within),
+        within=within,
         frame=group // space,
         place=group % space,
         shape=shape,
@@ -175,6 +178,31 @@ def _in_order(cell: Ints, values: Floats, ends: Ints, order: Ints) -> None:
             at -= 1
         order[at] = i
         ends[cell[i]] += 1
+
+
+@njit(cache=True)
+def _merged(
+    means: Floats, within: Floats, weights: Floats, noise: Floats, order: Ints, first: Ints, count: Ints
+) -> tuple[Floats, Floats, Floats, int]:
+    """Return the mean of `means` and `within` in each cell over those like the middle one, their weights and number."""
+    cells, p = len(first), means.shape[1]
+    mean, inside, total, kept = np.zeros((cells, p)), np.zeros((cells, p)), np.zeros(cells), 0
+    for cell in range(cells):
+        middle = order[first[cell] + count[cell] // 2]
+        for at in range(first[cell], first[cell] + count[cell]):
+            i, alike = order[at], True
+            for c in range(p):
+                spread = ALIKE**2 * 2.0 * noise[c] + (SLOPES * SLOPE * means[middle, c]) ** 2
+                alike &= (means[i, c] - means[middle, c]) ** 2 <= spread
+            if alike:
+                kept += 1
+                total[cell] += weights[i]
+                for c in range(p):
+                    mean[cell, c] += weights[i] * means[i, c]
+                    inside[cell, c] += weights[i] * within[i, c]
+        mean[cell] /= total[cell]
+        inside[cell] /= total[cell]
+    return mean, inside, total, kept
 
 
 def _centres(x: Floats, stride: int) -> Floats:
@@ -223,9 +251,9 @@ def _part_of_mean(limit: Floats, freedom: int) -> Floats:
     return np.interp(limit, nodes, chi2.cdf(nodes, freedom + 2) / chi2.cdf(nodes, freedom))
 
 
-def noise_floor(spread: Floats, n: int) -> Floats:
-    """Return the noise variance of each channel from sums of squares (blocks, p) about the means of n voxels."""
-    quiet, scale = np.quantile(spread[:: max(len(spread) // N_FOR_NOISE, 1)], (QUIET, 0.9), axis=0)
+def noise_floor(spread: Floats, blocks: Ints, n: int) -> Floats:
+    """Return the noise variance of each channel from sums of squares (., p) about the means of n voxels in blocks."""
+    quiet, scale = np.quantile(spread[blocks[:: max(len(blocks) // N_FOR_NOISE, 1)]], (QUIET, 0.9), axis=0)
     return np.asarray(np.maximum(quiet / chi2.ppf(QUIET, n - 1), 1e-12 * scale + 1e-300))
 
 

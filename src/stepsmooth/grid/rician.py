@@ -24,7 +24,7 @@ def noise_variance(volume: Volume) -> Floats:
         return np.zeros(volume.n_channels)
     # Under a bright signal the noise is nearly Gaussian; in the dark it is squeezed against zero.
     bright = full[np.all(means[full] >= np.median(means[full], axis=0), axis=1)]
-    return noise_floor(spread[bright if len(bright) else full], n)
+    return noise_floor(spread, bright if len(bright) else full, n)
 
 
 def without_floor(volume: Volume, sigma2: Floats) -> Volume:
