@@ -225,3 +225,9 @@ def test_a_channel_is_one_column(tmp_path):
     path = write(tmp_path / "a.csv", "time,current\n0,1\n1,2\n")
     with pytest.raises(InputError, match=r"names the column 'current' of .* more than once"):
         read_signal(path, y=["current", "2"])
+
+
+def test_complex_numbers_are_called_by_their_name(tmp_path):
+    np.save(tmp_path / "a.npy", np.exp(1j * X))
+    with pytest.raises(InputError, match="holds complex numbers in the column 'column 1': real numbers are needed"):
+        read_signal(tmp_path / "a.npy")

@@ -146,7 +146,8 @@ def _real(column: Any, path: Path, name: str) -> Floats:
     if array.dtype.kind == "O":
         array = np.array([np.nan if v is None else v for v in array])
     if array.dtype.kind not in "fiub":
-        raise NotNumbers(f"{path} holds text or dates in the column {name!r}: numbers are needed.")
+        what = "complex numbers" if array.dtype.kind == "c" else "text or dates"
+        raise NotNumbers(f"{path} holds {what} in the column {name!r}: real numbers are needed.")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
