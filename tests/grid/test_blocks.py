@@ -117,10 +117,13 @@ def test_equal_weights_change_the_mass_alone():
 
 def test_the_noise_floor_is_a_quantile_of_what_noise_gives():
     spread = np.random.default_rng(0).chisquare(7, size=(500, 2)) * [1.0, 4.0]
-    np.testing.assert_allclose(noise_floor(spread, 8), np.quantile(spread, 0.3, axis=0) / chi2.ppf(0.3, 7))
+    every, some = np.arange(500), np.arange(0, 500, 3)
+    for blocks in (every, some):
+        floor = np.quantile(spread[blocks], 0.3, axis=0) / chi2.ppf(0.3, 7)
+        np.testing.assert_allclose(noise_floor(spread, blocks, 8), floor)
     spread[:200, 0] = 0.0  # many blocks are constant: not quite zero
-    assert noise_floor(spread, 8)[0] == pytest.approx(1e-12 * np.quantile(spread[:, 0], 0.9))
-    assert noise_floor(np.zeros((5, 1)), 8)[0] == 1e-300
+    assert noise_floor(spread, every, 8)[0] == pytest.approx(1e-12 * np.quantile(spread[:, 0], 0.9))
+    assert noise_floor(np.zeros((5, 1)), np.arange(5), 8)[0] == 1e-300
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -103,11 +103,11 @@ def pure_blocks(volume: Volume) -> Blocks:
     if n > 1 and len(full) >= FEWEST:
         freedom = means.shape[1] * (n - 1)
         limit = chi2.ppf(PURE, freedom)
-        excess, allowed = _excess(means, spread, full, noise)
-        pure = full[excess <= limit]
+        pure = full[_excess(means, spread, full, noise) <= limit]
         if len(pure) >= max(FEWEST, SMALLEST_SHARE * n_present / n):
             # The blocks were chosen for their small spread: undo what that takes from its mean.
-            spread[pure] /= _part_of_mean(limit * allowed[excess <= limit], freedom)[:, None]
+            wider = limit * np.mean(1.0 + (SLOPE * means[pure]) ** 2 / noise, axis=1)
+            spread[pure] /= _part_of_mean(wider, freedom)[:, None]
             return blocks_at(volume, pure, means, spread, weights, sides, box, noise / n)
     counts, means, spread, weights = block_moments(volume, (1, 1, 1), box)
     alone = np.flatnonzero(counts == 1)
@@ -116,16 +116,13 @@ def pure_blocks(volume: Volume) -> Blocks:
 
 
 @njit(cache=True)
-def _excess(means: Floats, spread: Floats, blocks: Ints, noise: Floats) -> tuple[Floats, Floats]:
-    """Return the spread of blocks in units of what noise and a slope give, and that in units of noise."""
-    p = means.shape[1]
-    excess, allowed = np.zeros(len(blocks)), np.zeros(len(blocks))
+def _excess(means: Floats, spread: Floats, blocks: Ints, noise: Floats) -> Floats:
+    """Return the spread of blocks in units of what noise and a slope give."""
+    excess = np.zeros(len(blocks))
     for i in range(len(blocks)):
-        for c in range(p):
-            both = noise[c] + (SLOPE * means[blocks[i], c]) ** 2
-            excess[i] += spread[blocks[i], c] / both
-            allowed[i] += both / noise[c] / p
-    return excess, allowed
+        for c in range(means.shape[1]):
+            excess[i] += spread[blocks[i], c] / (noise[c] + (SLOPE * means[blocks[i], c]) ** 2)
+    return excess
 
 
 def merge_blocks(blocks: Blocks, most: int) -> Blocks:

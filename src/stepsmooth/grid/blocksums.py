@@ -1,6 +1,6 @@
 """What a step of the joint fit reads off the blocks, in one pass: images on their grid, and sums over them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
@@ -26,10 +26,6 @@ class BlockSums:
     pull: Floats
     q: Floats32
 
-    def without_images(self) -> "BlockSums":
-        """Return the sums alone: the images are large."""
-        return replace(self, images=np.empty((0, 0)))
-
     @property
     def weight(self) -> Floats:
         """Return the information about f."""
@@ -46,10 +42,16 @@ class BlockSums:
         return np.asarray(self.images[2:])
 
 
-def block_sums(blocks: Blocks, f: Floats, multiplicative: bool, classes: Classes) -> BlockSums:
-    """Return the sums for classes under a field f at the blocks."""
+def block_sums(
+    blocks: Blocks, f: Floats, multiplicative: bool, classes: Classes, images: Floats | None = None
+) -> BlockSums:
+    """Return the sums for classes under a field f at the blocks; `images` of earlier sums may be written over."""
     M, p = classes.levels.shape
-    images = np.zeros((2 + M, int(np.prod(blocks.shape))))
+    if images is None:
+        images = np.zeros((2 + M, int(np.prod(blocks.shape))))
+    else:  # to touch new memory takes as long as all the rest
+        images = images.reshape(2 + M, -1)
+        images[:] = 0.0
     q = np.empty((M, len(blocks)), dtype=np.float32)
     parts = np.zeros((max(-(-len(blocks) // PIECE), 1), M * (2 + 2 * p)))
     # Frames share the images: then pieces must not write at the same time.

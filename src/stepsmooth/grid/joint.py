@@ -76,11 +76,12 @@ def fit_joint(
     weigh : bool
         Compute likelihood and evidence, which cost a pass over the blocks; else they are NaN.
     """
-    converged, n_iter, occam = False, 0, 0.0
+    converged, n_iter, occam, images = False, 0, 0.0, None
     while not converged and n_iter < max_iter:
         n_iter += 1
-        field, classes, change, occam = _step(blocks, field, classes, choose_penalty, free_levels)
+        field, classes, change, occam, images = _step(blocks, field, classes, choose_penalty, free_levels, images)
         converged = change < tol
+    del images  # they are large
     if not weigh:
         return JointFit(field, classes, np.nan, np.nan, n_iter, converged)
     sample = sample_of(blocks, field)
@@ -89,11 +90,14 @@ def fit_joint(
 
 
 def _step(
-    blocks: Blocks, field: Field, classes: Classes, choose_penalty: bool, free_levels: bool
-) -> tuple[Field, Classes, float, float]:
-    """Return field and classes after one step of EM, by how much they moved, and the field's Occam factor."""
+    blocks: Blocks, field: Field, classes: Classes, choose_penalty: bool, free_levels: bool, images: Floats | None
+) -> tuple[Field, Classes, float, float, Floats]:
+    """Return field and classes after one step of EM, by how much they moved, and the field's Occam factor.
+
+    Also the images of the step, whose memory the next one may use.
+    """
     f = field.at(blocks)
-    sums = block_sums(blocks, f, field.multiplicative, classes)
+    sums = block_sums(blocks, f, field.multiplicative, classes, images)
     precision, levels = 1.0 / classes.variances, classes.levels
     # What the data know of each level, and where they pull it.
     known = precision * sums.information[:, None]
@@ -108,7 +112,6 @@ def _step(
         gram = basis.gram(sums.weight)
         projected = basis.project(sums.images[1:])
         lift, touch = projected[0], projected[1:]
-        sums = sums.without_images()
         # Profile the levels out: each class and channel takes one rank from the field's information.
         taken = Taken(touch, np.sum(tied * (tied / known), axis=1)) if free_levels else None
         # The solve is for theta itself, so that the prior pulls on f and not on its step.
@@ -131,7 +134,8 @@ def _step(
     moved = levels + pull / known
     change_of_both = _change(f, moved_f, blocks.weights, levels, moved)
     squares = squares_at(blocks, moved_f, field.multiplicative, moved, sums)
-    return field, with_spread(classes, moved, sums.mass, squares, blocks.least_variance), change_of_both, occam
+    classes = with_spread(classes, moved, sums.mass, squares, blocks.least_variance)
+    return field, classes, change_of_both, occam, sums.images
 
 
 def _change(f: Floats, moved_f: Floats, weights: Floats, levels: Floats, moved: Floats) -> float:
