@@ -27,6 +27,11 @@ def problem_of(x, y, order, n_levels=2):
     return build(np.arange(len(x)))
 
 
+def few(monkeypatch, asked):
+    monkeypatch.setattr(selection, "N_ASKED", asked)
+    monkeypatch.setattr(selection, "MANY", 2 * asked)
+
+
 class Counted:
     """AltMin that notes on how many points it ran."""
 
@@ -45,7 +50,7 @@ def test_the_choice_is_as_good_as_that_among_all_candidates(order, method, perio
     x, y, labels = signal(3_000, 0, periods)
     problem = problem_of(x, y, order)
     full, every = select_tau(problem, method, altmin)
-    monkeypatch.setattr(selection, "N_ASKED", 300)
+    few(monkeypatch, 300)
     run = Counted()
     fit, curve = select_tau(problem, method, run)
     # In between two candidates of the finer grid; a curve is flat around its minimum.
@@ -56,11 +61,11 @@ def test_the_choice_is_as_good_as_that_among_all_candidates(order, method, perio
     asked = 2 * selection.N_CANDIDATES
     assert run.sizes[:asked] == [300] * asked
     assert set(run.sizes[asked:]) == {3_000}
-    assert 3 <= len(run.sizes) - asked <= 8
+    assert 3 <= len(run.sizes) - asked <= 12
 
 
 def test_the_curve_is_of_what_was_tried_on_all_points(monkeypatch):
-    monkeypatch.setattr(selection, "N_ASKED", 300)
+    few(monkeypatch, 300)
     x, y, _ = signal(3_000, 1)
     problem = problem_of(x, y, 2)
     fit, curve = select_tau(problem, "gcv", altmin)
@@ -72,10 +77,44 @@ def test_the_curve_is_of_what_was_tried_on_all_points(monkeypatch):
     assert 0 < curve.best < len(curve.tau) - 1
 
 
+def test_a_curve_of_two_minima_is_seen_from_both(monkeypatch):
+    """Without noise, f may take the rare steps for its own: then only the stiffest candidates see them as steps."""
+    few(monkeypatch, 500)
+    n = 1_200
+    x, labels = np.arange(1, n + 1) / n, np.zeros(n, dtype=int)
+    labels[:60] = np.arange(60) % 3
+    fit, _ = select_tau(problem_of(x, labels.astype(float), 2, n_levels=3), "gcv", altmin)
+    np.testing.assert_array_equal(fit.labels, labels)
+
+
+def test_labels_to_start_from_and_folds_ask_all_points(monkeypatch):
+    few(monkeypatch, 300)
+    x, y, labels = signal(1_000, 4)
+    for options in ({"parts": False}, {}):
+        run = Counted()
+        _, curve = select_tau(problem_of(x, y, 2), "cv" if not options else "gcv", run, **options)
+        assert run.sizes[: selection.N_CANDIDATES] == [1_000] * selection.N_CANDIDATES
+        assert len(curve.tau) == selection.N_CANDIDATES
+    few(monkeypatch, 100)
+    m = StepSmooth(2, solver="altmin", kernel="spline", start=labels).fit(x[:, None], y)
+    assert len(m.selection_["tau"]["tau"]) == selection.N_CANDIDATES
+
+
+def test_a_middle_that_is_one_place_says_nothing(monkeypatch):
+    few(monkeypatch, 200)
+    rng = np.random.default_rng(0)
+    x = np.r_[np.linspace(0.0, 1.0, 300), np.full(400, 1.0), np.linspace(1.0, 2.0, 300)]
+    y = np.sin(x) + 2.0 * rng.integers(2, size=len(x)) + 0.2 * rng.normal(size=len(x))
+    found = [select_tau(problem_of(unit * x, y, 2), "gcv", altmin) for unit in (1.0, 1e6)]
+    (fit, curve), (other, curve_other) = found
+    assert len(curve.tau) == len(curve_other.tau)
+    np.testing.assert_array_equal(fit.labels, other.labels)
+
+
 @pytest.mark.parametrize("periods", [0.3, 60.0])
 def test_what_is_slow_and_what_is_fast_are_both_seen(periods, monkeypatch):
     """Sixty periods cannot be seen in a hundred points of all, nor a third of one in a hundred in a row."""
-    monkeypatch.setattr(selection, "N_ASKED", 100)
+    few(monkeypatch, 100)
     x, y, labels = signal(3_000, 2, periods)
     fit, _ = select_tau(problem_of(x, y, 2), "gcv", altmin)
     assert np.mean(fit.labels != labels) < 0.002
@@ -97,7 +136,7 @@ def test_a_part_is_drawn_and_has_no_rhythm():
 @pytest.mark.parametrize("order", [1, 2])
 def test_many_points_at_few_places_end_where_candidates_do(places, order, monkeypatch):
     """There f could pass through every mean, and ever smaller taus would gain next to nothing for ever."""
-    monkeypatch.setattr(selection, "N_ASKED", 100)
+    few(monkeypatch, 100)
     rng = np.random.default_rng(0)
     x = np.repeat(np.arange(1.0, places + 1), 600 // places)
     y = np.sin(x) + 3.0 * rng.integers(2, size=len(x)) + 0.1 * rng.normal(size=len(x))
@@ -105,7 +144,7 @@ def test_many_points_at_few_places_end_where_candidates_do(places, order, monkey
     fit, _ = select_tau(problem, "gcv", run)
     low, high = problem.smoother.dof_range
     assert problem.dof(fit.tau) <= (low + high) / 2.0 * 1.1  # a part has not quite as many at each place
-    assert run.sizes.count(len(x)) <= 8
+    assert run.sizes.count(len(x)) <= 12
 
 
 def test_few_points_and_problems_that_leave_none_out_stay_whole():

@@ -1,8 +1,9 @@
 """Choosing tau: generalised or k-fold cross-validation or restricted likelihood, over effective degrees of freedom.
 
 Each candidate is a whole AltMin run at that tau; tau itself has no natural range, degrees of freedom have. Of very many
-points two parts tell about where the best tau lies: some drawn from all of them, which see what is slow, and those in
-the middle of a recording, which see what is fast. From the better answer the candidates of all points go downhill.
+points two parts say about where the best tau lies: some drawn from all of them, which see what is slow, and those in
+the middle, as the rows come, which see what is fast in a recording. Curves may have several minima, as f swallows steps
+or leaves them: all points decide among those of both parts and the stiffest candidate, and then go downhill.
 """
 
 from collections.abc import Callable
@@ -17,8 +18,8 @@ from stepsmooth.model.smoother import Smoother
 
 N_CANDIDATES = 24
 N_FOLDS = 5
-# Of more than twice so many points, two parts of so many are asked first.
-N_ASKED = 5_000
+# If there are more points than MANY, two parts of so many are asked first, and up to so many minima of each followed.
+MANY, N_ASKED, N_FOLLOWED = 50_000, 5_000, 3
 
 Run = Callable[[Problem, float], Decomposition]
 
@@ -88,8 +89,8 @@ def _softest(smoother: Smoother) -> float:
     return (low + high) / 2.0
 
 
-def select_tau(problem: Problem, method: str, run: Run) -> tuple[Decomposition, TauCurve]:
-    """Return the decomposition at the best tau and the curve that chose it.
+def select_tau(problem: Problem, method: str, run: Run, *, parts: bool = True) -> tuple[Decomposition, TauCurve]:
+    """Return the decomposition at the best tau and the curve that chose it, of what was tried on all points.
 
     Parameters
     ----------
@@ -97,25 +98,35 @@ def select_tau(problem: Problem, method: str, run: Run) -> tuple[Decomposition, 
     method : {"gcv", "cv", "reml"}
     run : callable
         `run(problem, tau)` returns a Decomposition.
+    parts : bool
+        Let parts of very many points narrow the search; not by cross-validation, whose folds are dear to build.
     """
     scale = 1 if problem.per_channel else problem.Y.shape[1]
-    few = thinned(problem, N_ASKED)
+    few = thinned(problem, N_ASKED) if parts and method != "cv" and len(problem.Y) > MANY else problem
     taus = scale * tau_candidates(few.smoother)
     if few is problem or len(taus) == 1:
         fits, curve = _tried(problem, taus, method, run)
         return fits[curve.best], curve
-    _, curve = _tried(few, taus, method, run)
+    starts, ratio = _minima(_tried(few, taus, method, run)[1]), taus[1] / taus[0]
     close = _middle(problem, N_ASKED)
-    _, fast = _tried(close, scale * tau_candidates(close.smoother), method, run)
-    # A tau bends f alike however many points are drawn from the same stretch, and the more the shorter the stretch.
-    softer = fast.tau[fast.best] * close.weights.sum() / problem.weights.sum()
-    ratio = taus[1] / taus[0]
-    starts = curve.best, max(round(np.log(softer / taus[0]) / np.log(ratio)), 0)
-    return _downhill(problem, taus[0], ratio, starts, method, run)
+    near = scale * tau_candidates(close.smoother)
+    if len(near) > 1:
+        curve = _tried(close, near, method, run)[1]
+        # What is drawn from all bends alike at the same tau; a stretch does if tau times its weight is the same.
+        same = near[_minima(curve)] * close.weights.sum() / problem.weights.sum()
+        starts += [max(round(i), 0) for i in np.log(same / taus[0]) / np.log(ratio)]
+    return _downhill(problem, taus[0], ratio, [*starts, 0], method, run)
+
+
+def _minima(curve: TauCurve) -> list[int]:
+    """Return the candidates that are no worse than their neighbours, the best first."""
+    around = np.pad(curve.criterion, 1, constant_values=np.inf)
+    low = np.flatnonzero((around[1:-1] <= around[:-2]) & (around[1:-1] <= around[2:]))
+    return [int(i) for i in low[np.argsort(curve.criterion[low], kind="stable")][:N_FOLLOWED]]
 
 
 def thinned(problem: Problem, most: int) -> Problem:
-    """Return the problem of so many of its points, or itself if it has not many more.
+    """Return the problem of so many of its points, or itself if it has at most twice as many.
 
     They are drawn: a signal could have the rhythm of any stride.
     """
@@ -144,12 +155,9 @@ def _tried(problem: Problem, taus: Floats, method: str, run: Run) -> tuple[list[
 
 
 def _downhill(
-    problem: Problem, stiffest: float, ratio: float, starts: tuple[int, ...], method: str, run: Run
+    problem: Problem, stiffest: float, ratio: float, starts: list[int], method: str, run: Run
 ) -> tuple[Decomposition, TauCurve]:
-    """Return the best fit and the curve, from the better start on to softer candidates, or else to stiffer ones.
-
-    Candidate i is stiffest * ratio^i.
-    """
+    """Return the fit and the curve from the best start on to a local minimum; candidate i is stiffest * ratio^i."""
     most = _softest(problem.smoother) * (1 if not problem.per_channel else problem.Y.shape[1])
     tried: dict[int, tuple[Decomposition, TauCurve]] = {}
 
@@ -162,12 +170,10 @@ def _downhill(
             tried[i] = fit, curve
         return float(tried[i][1].criterion[0])
 
-    at = start = min(starts, key=criterion)
+    at = min(starts, key=criterion)
     for step in (1, -1):
         while at + step >= 0 and criterion(at + step) < criterion(at):
             at += step
-        if at != start:
-            break
     curves = [tried[i][1] for i in sorted(tried)]
     columns = [np.concatenate(column) for column in zip(*((c.tau, c.effective_dof, c.criterion) for c in curves))]
     return tried[at][0], TauCurve(method, *columns)

@@ -17,7 +17,7 @@ from stepsmooth.model.gauge import centre
 from stepsmooth.model.kmeans import lloyd
 from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels
 
-# M = "auto" is searched up to here, on not many more points than so many.
+# M = "auto" is searched up to here, on so many of the points if there are more than twice as many.
 MOST_LEVELS, N_FOR_COUNT = 8, 5_000
 # A length scale is chosen on at most so many points.
 N_FOR_LENGTH_SCALE = 1000
@@ -46,7 +46,9 @@ def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], s
     problem = make(n_levels)
     if isinstance(settings.tau, str):
         # Every candidate is a run of its own: a callback would see their iterations mixed, so it sees the last run.
-        best, tau_curve = select_tau(problem, settings.tau, _runner(replace(settings, callback=None)))
+        # Labels to start from are of all points: no part could begin with them.
+        parts = isinstance(settings.start, str)
+        best, tau_curve = select_tau(problem, settings.tau, _runner(replace(settings, callback=None)), parts=parts)
         selection["tau"] = tau_curve.as_dict()
         warn_of_few_observations(tau_curve.criterion, weights)
         if settings.callback is not None:

@@ -44,7 +44,8 @@ class StepSmooth(BaseEstimator):
     ----------
     n_levels : int, "auto" or "cv", default=2
         The number of levels M. `"auto"` chooses it by evidence, `"cv"` by the held-out distance to the nearest
-        level, as the paper does (under noise that takes too many). Ignored if `levels` are given.
+        level, as the paper does (under noise that takes too many); AltMin asks 5,000 of more than 10,000 points, among
+        which a very rare level may be lost. Ignored if `levels` are given.
     kernel : str, callable or scikit-learn kernel, default="auto"
         The space of f. `"min"` (f' in L2, f(origin) = 0), `"spline"` (cubic smoothing spline), `"sobolev1"`,
         `"sobolev2"` on a line; `"rbf"`, `"matern"` (length scale chosen by GCV) anywhere; a function
@@ -52,7 +53,8 @@ class StepSmooth(BaseEstimator):
         `"auto"`: the spline on a line, Matern elsewhere.
     tau : float, "gcv", "cv", "reml" or "auto", default="auto"
         The weight of |f|^2 in the objective, in the units of x; or how to choose it, over effective degrees of
-        freedom, of many points around the best for a part of them. `"auto"`: joint by likelihood, AltMin by `"gcv"`.
+        freedom; with more than 50,000 points only near the best tau of two parts of them, unless by `"cv"`. `"auto"`:
+        joint by likelihood, AltMin by `"gcv"`.
     solver : {"auto", "altmin", "joint"}, default="auto"
         `"altmin"`: the paper's alternation. `"joint"`, for spline and min kernel on a line: labels are decided together
         with f and the parameters by a search over label histories (see `stepsmooth.line`); it needs fewer points,

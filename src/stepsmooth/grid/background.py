@@ -68,7 +68,8 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
     """
     thin = _thinning(image.shape[2:])
     few, places = image[thin], where[thin[1:]]
-    places = places & ~np.isnan(few[0])
+    known = ~np.isnan(few).any(axis=0)  # a voxel is missing if any of its channels is
+    places = places & known
     if not places.any():
         return None
     sigma = np.empty(len(image))
@@ -84,7 +85,7 @@ def find_air(image: Floats32, where: Bools) -> Air | None:
     air = Air(sigma, 0.0)
     dark = np.all(few <= air.limit(1)[:, None, None, None, None], axis=0)
     share = float(np.mean(dark))
-    rest = few[:, ~dark & ~np.isnan(few[0])]
+    rest = few[:, ~dark & known]
     if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE or not rest.size:  # nothing but air and missing voxels
         return None
     if np.any(np.median(rest, axis=1) < CONTRAST * air.mean) or _correlation(image, air, where) > MOST_CORRELATION:

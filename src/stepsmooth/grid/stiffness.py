@@ -170,7 +170,7 @@ def score_cubes(
     >>> classes = Classes(np.array([[0.0], [1.0]]), np.full((2, 1), 0.01), np.full(2, 0.5), 1.0)
     >>> sample = Sample(Y, np.ones(3), np.zeros(3), np.ones(3))
     >>> [score_cubes(sample, classes, np.array([0, 0, 1]), 2, steps, 1.0).round(2) for steps in (1, 9)]
-    [array([0.86, 0.68]), array([1.87, 1.16])]
+    [array([0.87, 0.69]), array([1.89, 1.09])]
     """
     run = sample.densities(classes), sample.weights, cube, classes.proportions, OUTLIERS * classes.outlier_density
     return np.asarray(_score_cubes(*run, n_cubes, steps, pseudo_count))

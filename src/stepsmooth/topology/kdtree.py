@@ -14,7 +14,7 @@ from stepsmooth.model.arrays import Floats, Ints
 LEAF = 8  # most points of a leaf
 # Among more points than MANY, the pivot is one of so many of them, at the rank that is looked for.
 MANY, N_SAMPLE = 200, 45
-STRIDE = 2_654_435_761  # between them, modulo the number of points: in step with no lattice
+STRIDE = 2_654_435_761  # between them, modulo the number of points: hardly ever in step with a lattice
 
 
 @dataclass(frozen=True)

@@ -163,8 +163,8 @@ def within_reach(sample: Sample, sums: Sums, doubt: float) -> float:
     --------
     >>> from stepsmooth.topology.kdtree import build
     >>> x, levels, f = np.arange(40.0)[:, None], np.array([[0.0], [1.0]]), np.zeros((40, 1))
-    >>> sample = Sample(x, np.arange(40) // 10 % 2, levels, f, f, Noise.of(levels, 0.1))
-    >>> [within_reach(sample, sums_at(sample, build(x), depth)[0], 0.05) for depth in (1, 2)]
+    >>> sample = Sample(x, np.arange(40) // 10 % 2, levels, f, f, Noise.of(levels, 0.3))
+    >>> [within_reach(sample, sums_at(sample, build(x), depth)[0], 0.05) for depth in (0, 2)]
     [1.0, 0.0]
     """
     error = _errors(sample, sums, doubt, np.zeros_like(sums.counts))[3]
@@ -172,7 +172,7 @@ def within_reach(sample: Sample, sums: Sums, doubt: float) -> float:
 
 
 def _errors(sample: Sample, sums: Sums, doubt: float, bias: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the deviation of each mean by noise, its shift as an output, how much an error counts there, and its own.
+    """Return the deviation of each mean by noise, its shift as an output, by what an error counts there, and the error.
 
     The error of a cell without points is infinite.
     """

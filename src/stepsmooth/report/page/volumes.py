@@ -84,21 +84,36 @@ def block_means(values: Array, factors: tuple[int, ...]) -> Array:
     Examples
     --------
     >>> block_means(np.arange(5.0), (2,))
-    array([0.5, 2.5, 4. ])
+    array([0.5, 2.5, 4. ], dtype=float32)
+    """
+    total = block_sums(values, factors)
+    for axis, (n, factor) in enumerate(zip(values.shape, factors)):
+        if factor > 1:
+            sizes = np.minimum(factor, n - np.arange(0, n, factor)).astype(np.float32)
+            total = total / sizes.reshape([-1 if a == axis else 1 for a in range(values.ndim)])
+    return total
+
+
+def block_sums(values: Array, factors: tuple[int, ...]) -> Array:
+    """Return the sums over blocks of voxels, in single precision if there are any.
+
+    Examples
+    --------
+    >>> block_sums(np.arange(5.0), (2,))
+    array([1., 5., 4.], dtype=float32)
     """
     for axis, factor in enumerate(factors):
         if factor > 1:
             first, *others = (np.moveaxis(values, axis, 0)[start::factor] for start in range(factor))
-            total, sizes = first.astype(np.float32), np.ones((len(first), *(1,) * (values.ndim - 1)), dtype=np.float32)
+            total = first.astype(np.float32)
             for other in others:
                 total[: len(other)] += other
-                sizes[: len(other)] += 1.0
-            values = np.moveaxis(total / sizes, 0, axis)
+            values = np.moveaxis(total, 0, axis)
     return values
 
 
 def block_majority(codes: Array, count: int, factors: tuple[int, ...]) -> Array:
-    """Return the commonest of the codes 0..count-1 in each block.
+    """Return the commonest of the codes 0..count-1 in each block; of equally common ones the first.
 
     Examples
     --------
@@ -107,12 +122,12 @@ def block_majority(codes: Array, count: int, factors: tuple[int, ...]) -> Array:
     """
     if max(factors) == 1:
         return codes.astype(np.uint8)
-    best = block_means(codes == 0, factors)
+    best = block_sums(codes == 0, factors)
     winner = np.zeros(best.shape, dtype=np.uint8)
     for code in range(1, count):
-        share = block_means(codes == code, factors)
-        winner[share > best] = code
-        best = np.maximum(best, share)
+        count_of = block_sums(codes == code, factors)
+        winner[count_of > best] = code
+        best = np.maximum(best, count_of)
     return winner
 
 
