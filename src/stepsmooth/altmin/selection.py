@@ -158,7 +158,7 @@ def _downhill(
     problem: Problem, stiffest: float, ratio: float, starts: list[int], method: str, run: Run
 ) -> tuple[Decomposition, TauCurve]:
     """Return the fit and the curve from the best start on to a local minimum; candidate i is stiffest * ratio^i."""
-    most = _softest(problem.smoother) * (1 if not problem.per_channel else problem.Y.shape[1])
+    most = _softest(problem.smoother) * (problem.Y.shape[1] if problem.per_channel else 1)
     tried: dict[int, tuple[Decomposition, TauCurve]] = {}
 
     def criterion(i: int) -> float:
