@@ -127,14 +127,20 @@ def test_without_the_right_to_write_that_is_told(run, write_trace, decomposed, t
     assert done.stderr == f"--out {locked / 'out'} cannot be written: permission denied.\n"
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(run, write_trace, tmp_path, short_report):
+@pytest.mark.parametrize("kind", ["signal", "image"])
+def test_a_full_disk_is_told_and_leaves_nothing(run, write_trace, tmp_path, short_report, kind):
+    if kind == "signal":
+        command = ["signal", write_trace(tmp_path), "--solver", "altmin"]
+    else:  # files of images are written while the fit is judged
+        command = ["image", tmp_path / "a.npy"]
+        np.save(tmp_path / "a.npy", 1.0 + np.random.default_rng(0).integers(0, 3, (60, 60)))
     place = tmp_path / "disk"
     place.mkdir()
     mount = shutil.which("mount")
     if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=16k", "none", place]).returncode:
         pytest.skip("no right to mount a small disk here")
     try:
-        done = run("signal", write_trace(tmp_path), "--levels", 3, "--solver", "altmin", "--out", place / "out")
+        done = run(*command, "--levels", 3, "--out", place / "out")
         left = list(place.iterdir())
     finally:
         subprocess.run(["umount", place], check=True)

@@ -101,9 +101,11 @@ def image(
     }
     count = o.level_count(settings["levels"])
     with sentences():
+        from concurrent.futures import ThreadPoolExecutor
+
         from stepsmooth.files import ResultFolder
         from stepsmooth.files.image_file import stem
-        from stepsmooth.files.image_results import describe, write_image_results
+        from stepsmooth.files.image_results import corrected_files, describe, write_image_results
         from stepsmooth.files.images import check_readable
 
         inputs = [*files, *(p for p in (mask, weights) if p is not None)]
@@ -111,7 +113,7 @@ def image(
             check_readable(path)
         out = Path(f"{stem(files[0])}_stepsmooth") if out is None else out
         with (
-            progress(total=6, quiet=quiet or as_json) as steps,
+            progress(total=5, quiet=quiet or as_json) as steps,
             ResultFolder(out, inputs=inputs, overwrite=overwrite) as results,
         ):
             steps.begin("Reading")
@@ -123,19 +125,22 @@ def image(
             with noted(remarks):
                 m = _fit(layout, extras, count, settings, steps)
             seconds = perf_counter() - began
-            steps.begin("Judging")
-            verdicts = judge(m, remarks)
-            steps.begin("Writing images")
+            steps.begin("Judging, writing images")
+            found = m.probabilities() if probabilities else None
+            keep = {"keep_dtype": settings["keep_dtype"]}
+            # To pack files takes about half as long as to judge, and the interpreter does not wait for it.
+            with ThreadPoolExecutor(1) as beside:
+                files_written = beside.submit(
+                    write_image_results, results.path, layout, m, mask=extras["mask"], probabilities=found, **keep
+                )
+                verdicts = judge(m, remarks)
+                held = files_written.result()
             written = force or not verdicts.worse
-            remarks += write_image_results(
-                results.path,
-                layout,
-                m,
-                mask=extras["mask"],
-                corrected=written,
-                probabilities=probabilities,
-                keep_dtype=settings["keep_dtype"],
-            )
+            if written:
+                remarks += held
+            else:
+                for path in corrected_files(results.path, layout, **keep):
+                    path.unlink()
             steps.begin("Writing the report")
             record = conclude(
                 results,

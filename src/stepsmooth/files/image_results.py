@@ -18,8 +18,7 @@ def write_image_results(
     m: Any,
     *,
     mask: Array | None = None,
-    corrected: bool = True,
-    probabilities: bool = False,
+    probabilities: Array | None = None,
     keep_dtype: bool = False,
 ) -> list[str]:
     """Write corrected images, field, labels and their table, and return what a user should be told.
@@ -32,10 +31,8 @@ def write_image_results(
         Fitted to `layout.image`.
     mask : array of bool, optional
         As given to the fit; it is kept, so that the field can later be applied where it was estimated.
-    corrected : bool
-        Write the corrected images.
-    probabilities : bool
-        Write the probability of each class, along a last axis.
+    probabilities : array, optional
+        The probability of each class, along a last axis, if they are to be written, too.
     keep_dtype : bool
         Round the corrected images to the type of their files.
 
@@ -55,19 +52,21 @@ def write_image_results(
     write_table(folder / "labels.tsv", _label_table(layout, m))
     if mask is not None:
         write("mask", layout.space_only(mask.astype(np.uint8)))
-    if probabilities:
-        write("probabilities", layout.space_only(m.probabilities().astype(np.float32)))
-    if not corrected:
-        return []
+    if probabilities is not None:
+        write("probabilities", layout.space_only(probabilities.astype(np.float32)))
     remarks = []
-    for index, name in enumerate(corrected_names(layout)):
+    for index, target in enumerate(corrected_files(folder, layout, keep_dtype=keep_dtype)):
         file = layout.files[index]
-        values = layout.channel(m.corrected_, index)
-        target = folder / f"{name}{ending_for(file, keep_dtype=keep_dtype)}"
-        held = write_image_file(target, values, file, keep_dtype=keep_dtype)
+        held = write_image_file(target, layout.channel(m.corrected_, index), file, keep_dtype=keep_dtype)
         if held:
             remarks.append(f"{target.name}: {held:,} values lay outside the range of {file.dtype}, and are at its end.")
     return remarks
+
+
+def corrected_files(folder: Path, layout: ImageLayout, *, keep_dtype: bool = False) -> list[Path]:
+    """Return where the corrected images are written."""
+    endings = [ending_for(file, keep_dtype=keep_dtype) for file in layout.files]
+    return [folder / f"{name}{ending}" for name, ending in zip(corrected_names(layout), endings)]
 
 
 def corrected_names(layout: ImageLayout) -> list[str]:
