@@ -24,6 +24,20 @@ def problems():
     return draw_problem
 
 
+@pytest.fixture(scope="session")
+def problem_of():
+    """Build a problem on a line that can leave points out."""
+
+    def build(x, y, order, n_levels=2):
+        def without(held_out):
+            inside = np.setdiff1d(np.arange(len(x)), held_out)
+            return build(x[inside], y[inside], order, n_levels), x[held_out]
+
+        return Problem(y[:, None], LineSmoother(x, order=order), FreeLevels(n_levels), without=without)
+
+    return build
+
+
 @st.composite
 def draw_problem(draw, models=tuple(MODELS), smoothers=tuple(SMOOTHERS), channels=(1, 2, 3)):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

@@ -84,26 +84,13 @@ def test_reml_is_the_restricted_likelihood_up_to_a_constant(case):
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
 
 
-def leave_out(x, y, order, model):
-    """Return a problem that can leave points out."""
-
-    def build(keep):
-        def without(held_out):
-            inside = np.setdiff1d(keep, keep[held_out])
-            return build(inside), x[keep[held_out]]
-
-        return Problem(y[keep, None], LineSmoother(x[keep], order=order, origin=0.0), model, without=without)
-
-    return build(np.arange(len(x)))
-
-
 @pytest.mark.parametrize("order", [1, 2])
-def test_cross_validation_is_the_held_out_distance_to_the_nearest_level(order):
+def test_cross_validation_is_the_held_out_distance_to_the_nearest_level(problem_of, order):
     rng = np.random.default_rng(0)
     n, taus = 40, np.array([1e-4, 1e-2, 1.0])
     x = rng.uniform(0.0, 1.0, n)
     y = np.sin(6.0 * x) + 2.0 * rng.integers(2, size=n) + 0.1 * rng.normal(size=n)
-    problem = leave_out(x, y, order, FreeLevels(2))
+    problem = problem_of(x, y, order)
     found = cross_validate(problem, taus, altmin)
     folds = np.random.RandomState(0).permutation(n) % N_FOLDS
     for tau, value in zip(taus, found):
@@ -124,11 +111,11 @@ def test_cross_validation_needs_to_leave_points_out():
 
 
 @pytest.mark.parametrize("method", ["gcv", "reml", "cv"])
-def test_the_choice_is_the_minimum_of_its_curve(method):
+def test_the_choice_is_the_minimum_of_its_curve(problem_of, method):
     rng = np.random.default_rng(1)
     x = np.arange(1, 81) / 80
     y = np.sin(6.0 * x) + 2.0 * rng.integers(2, size=80) + 0.2 * rng.normal(size=80)
-    fit, curve = select_tau(leave_out(x, y, 1, FreeLevels(2)), method, altmin)
+    fit, curve = select_tau(problem_of(x, y, 1), method, altmin)
     assert curve.method == method
     assert curve.criterion[curve.best] == curve.criterion.min()
     assert fit.tau == curve.tau[curve.best]
@@ -144,7 +131,7 @@ def test_gcv_is_infinite_where_nothing_is_left():
 
 
 @pytest.mark.parametrize("method", ["gcv", "reml", "cv"])
-def test_the_chosen_tau_comes_near_the_best_in_hindsight(method):
+def test_the_chosen_tau_comes_near_the_best_in_hindsight(problem_of, method):
     """Steps that are easy to tell, so that all depends on tau; the median of ten signals."""
     n, ratios = 150, []
     x = np.arange(1, n + 1) / n
@@ -152,8 +139,8 @@ def test_the_chosen_tau_comes_near_the_best_in_hindsight(method):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         y = truth + 6.0 * rng.integers(2, size=n) + 0.3 * rng.normal(size=n)
-        fit, curve = select_tau(leave_out(x, y, 2, FreeLevels(2)), method, altmin)
-        fits = [altmin(leave_out(x, y, 2, FreeLevels(2)), tau) for tau in curve.tau]
+        fit, curve = select_tau(problem_of(x, y, 2), method, altmin)
+        fits = [altmin(problem_of(x, y, 2), tau) for tau in curve.tau]
         errors = [np.std(each.smooth[:, 0] - truth) for each in fits]
         ratios.append(np.std(fit.smooth[:, 0] - truth) / min(errors))
     assert np.median(ratios) < 1.5

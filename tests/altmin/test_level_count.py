@@ -3,39 +3,36 @@
 import numpy as np
 import pytest
 
-from stepsmooth.altmin import LevelCurve, Problem, altmin, select_n_levels
+from stepsmooth.altmin import LevelCurve, altmin, select_n_levels
 from stepsmooth.altmin.level_count import PATIENCE
-from stepsmooth.line import LineSmoother
-from stepsmooth.model import FreeLevels
 
 
-def maker(n_levels, noise, n=120, seed=0):
-    rng = np.random.default_rng(seed)
-    x = np.arange(1, n + 1) / n
-    y = np.sin(5.0 * x) + 2.0 * rng.integers(n_levels, size=n) + noise * rng.normal(size=n)
+@pytest.fixture
+def maker(problem_of):
+    """Build what gives the problem of each number of levels."""
 
-    def build(count, keep):
-        def without(held_out):
-            return build(count, np.setdiff1d(keep, keep[held_out])), x[keep[held_out]]
+    def build(n_levels, noise, n=120, seed=0):
+        rng = np.random.default_rng(seed)
+        x = np.arange(1, n + 1) / n
+        y = np.sin(5.0 * x) + 2.0 * rng.integers(n_levels, size=n) + noise * rng.normal(size=n)
+        return lambda count: problem_of(x, y, 1, count)
 
-        return Problem(y[keep, None], LineSmoother(x[keep], order=1, origin=0.0), FreeLevels(count), without=without)
-
-    return lambda count: build(count, np.arange(n))
+    return build
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_evidence_finds_the_number_of_levels_under_noise(n_levels, seed):
+def test_the_evidence_finds_the_number_of_levels_under_noise(maker, n_levels, seed):
     curve = select_n_levels(maker(n_levels, 0.2, seed=seed), "evidence", altmin, most=6)
     assert curve.best == n_levels
     assert curve.criterion[curve.best - 1] == curve.criterion.min()
 
 
-def test_cross_validation_finds_it_without_noise():
+def test_cross_validation_finds_it_without_noise(maker):
     assert select_n_levels(maker(2, 0.0), "cv", altmin, most=3).best == 2
 
 
-def test_the_search_stops_when_it_no_longer_pays():
+def test_the_search_stops_when_it_no_longer_pays(maker):
     curve = select_n_levels(maker(1, 0.3), "evidence", altmin, most=8)
     np.testing.assert_array_equal(curve.n_levels, np.arange(1, curve.best + PATIENCE + 1))
 

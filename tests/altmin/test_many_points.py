@@ -6,8 +6,6 @@ import pytest
 from stepsmooth import StepSmooth
 from stepsmooth.altmin import Problem, altmin, select_tau, selection, thinned
 from stepsmooth.estimators import fitting
-from stepsmooth.line import LineSmoother
-from stepsmooth.model.levels import FreeLevels
 
 
 def signal(n, seed, periods=1.0):
@@ -15,16 +13,6 @@ def signal(n, seed, periods=1.0):
     x = np.arange(1, n + 1) / n
     labels = rng.integers(2, size=n)
     return x, np.sin(2.0 * np.pi * periods * x) + 2.0 * labels + 0.2 * rng.normal(size=n), labels
-
-
-def problem_of(x, y, order, n_levels=2):
-    def build(keep):
-        def without(held_out):
-            return build(np.setdiff1d(keep, keep[held_out])), x[keep[held_out]]
-
-        return Problem(y[keep, None], LineSmoother(x[keep], order=order), FreeLevels(n_levels), without=without)
-
-    return build(np.arange(len(x)))
 
 
 def few(monkeypatch, asked):
@@ -46,7 +34,7 @@ class Counted:
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("method", ["gcv", "reml"])
 @pytest.mark.parametrize("periods", [0.2, 2.0, 20.0])
-def test_the_choice_is_as_good_as_that_among_all_candidates(order, method, periods, monkeypatch):
+def test_the_choice_is_as_good_as_that_among_all_candidates(problem_of, order, method, periods, monkeypatch):
     x, y, labels = signal(3_000, 0, periods)
     problem = problem_of(x, y, order)
     full, every = select_tau(problem, method, altmin)
@@ -64,7 +52,7 @@ def test_the_choice_is_as_good_as_that_among_all_candidates(order, method, perio
     assert 3 <= len(run.sizes) - asked <= 12
 
 
-def test_the_curve_is_of_what_was_tried_on_all_points(monkeypatch):
+def test_the_curve_is_of_what_was_tried_on_all_points(problem_of, monkeypatch):
     few(monkeypatch, 300)
     x, y, _ = signal(3_000, 1)
     problem = problem_of(x, y, 2)
@@ -77,7 +65,7 @@ def test_the_curve_is_of_what_was_tried_on_all_points(monkeypatch):
     assert 0 < curve.best < len(curve.tau) - 1
 
 
-def test_a_curve_of_two_minima_is_seen_from_both(monkeypatch):
+def test_a_curve_of_two_minima_is_seen_from_both(problem_of, monkeypatch):
     """Without noise, f may take the rare steps for its own: then only the stiffest candidates see them as steps."""
     few(monkeypatch, 500)
     n = 1_200
@@ -87,7 +75,7 @@ def test_a_curve_of_two_minima_is_seen_from_both(monkeypatch):
     np.testing.assert_array_equal(fit.labels, labels)
 
 
-def test_labels_to_start_from_and_folds_ask_all_points(monkeypatch):
+def test_labels_to_start_from_and_folds_ask_all_points(problem_of, monkeypatch):
     few(monkeypatch, 300)
     x, y, labels = signal(1_000, 4)
     for options in ({"parts": False}, {}):
@@ -100,7 +88,7 @@ def test_labels_to_start_from_and_folds_ask_all_points(monkeypatch):
     assert len(m.selection_["tau"]["tau"]) == selection.N_CANDIDATES
 
 
-def test_a_middle_that_is_one_place_says_nothing(monkeypatch):
+def test_a_middle_that_is_one_place_says_nothing(problem_of, monkeypatch):
     few(monkeypatch, 200)
     rng = np.random.default_rng(0)
     x = np.r_[np.linspace(0.0, 1.0, 300), np.full(400, 1.0), np.linspace(1.0, 2.0, 300)]
@@ -112,7 +100,7 @@ def test_a_middle_that_is_one_place_says_nothing(monkeypatch):
 
 
 @pytest.mark.parametrize("periods", [0.3, 60.0])
-def test_what_is_slow_and_what_is_fast_are_both_seen(periods, monkeypatch):
+def test_what_is_slow_and_what_is_fast_are_both_seen(problem_of, periods, monkeypatch):
     """Sixty periods cannot be seen in a hundred points of all, nor a third of one in a hundred in a row."""
     few(monkeypatch, 100)
     x, y, labels = signal(3_000, 2, periods)
@@ -122,7 +110,7 @@ def test_what_is_slow_and_what_is_fast_are_both_seen(periods, monkeypatch):
     assert np.std(fit.smooth[:, 0] - truth) < 0.15
 
 
-def test_a_part_is_drawn_and_has_no_rhythm():
+def test_a_part_is_drawn_and_has_no_rhythm(problem_of):
     n = 5_000
     x = np.arange(1, n + 1) / n
     y = 2.0 * (np.arange(n) % 50 == 0)  # every fiftieth sample has a level of its own
@@ -134,7 +122,7 @@ def test_a_part_is_drawn_and_has_no_rhythm():
 
 @pytest.mark.parametrize("places", [2, 3, 20])
 @pytest.mark.parametrize("order", [1, 2])
-def test_many_points_at_few_places_end_where_candidates_do(places, order, monkeypatch):
+def test_many_points_at_few_places_end_where_candidates_do(problem_of, places, order, monkeypatch):
     """There f could pass through every mean, and ever smaller taus would gain next to nothing for ever."""
     few(monkeypatch, 100)
     rng = np.random.default_rng(0)
@@ -147,7 +135,7 @@ def test_many_points_at_few_places_end_where_candidates_do(places, order, monkey
     assert run.sizes.count(len(x)) <= 12
 
 
-def test_few_points_and_problems_that_leave_none_out_stay_whole():
+def test_few_points_and_problems_that_leave_none_out_stay_whole(problem_of):
     x, y, _ = signal(200, 0)
     problem = problem_of(x, y, 2)
     assert thinned(problem, 100) is problem
