@@ -223,6 +223,16 @@ def test_an_array_may_have_a_field_that_adds(run, tmp_path, short_report, additi
     np.testing.assert_allclose(np.load(tmp_path / "out" / "a_corrected.npy") + field, values, atol=1e-5)
 
 
+def test_of_what_is_smaller_than_a_head_that_is_told(run, tmp_path, short_report):
+    labels = np.random.default_rng(0).integers(2, size=(10, 12)).repeat(5, axis=0).repeat(5, axis=1)
+    nibabel.save(
+        nibabel.Nifti1Image((100 + 50 * labels).astype(np.int16)[..., None], np.eye(4)), tmp_path / "mouse.nii"
+    )
+    done = run("image", tmp_path / "mouse.nii", "--levels", 2, "--spacing", 0.5, "--out", tmp_path / "out")
+    assert "mouse.nii is 30 mm wide, smaller than a head" in done.stdout
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["tau"]["in_mm"]
+
+
 def test_what_made_it_worse_is_reported_but_not_written(run, write_scans, tmp_path, worse, short_report):
     write_scans(tmp_path)
     command = ["image", tmp_path / "T1w.nii.gz", "--mask", tmp_path / "brain.nii.gz", "--levels", 3]

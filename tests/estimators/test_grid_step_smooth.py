@@ -167,6 +167,18 @@ def test_a_volume_with_thick_slices():
     assert np.std(g.smooth_ - f) < 0.05
 
 
+@pytest.mark.parametrize("side", [30.0, 45.0, 59.0, 1e-4])
+def test_what_is_smaller_than_a_head_is_as_stiff_for_its_size(fitted, side):
+    unit = side / max(IMAGE.shape)
+    g = GridStepSmooth(3, spacing=unit).fit(IMAGE, MASK)
+    np.testing.assert_array_equal(g.labels_, fitted.labels_)
+    assert g.knots_ == pytest.approx(unit * fitted.knots_)
+    assert g.selection_["stiffness"]["chosen"] == pytest.approx(unit * fitted.selection_["stiffness"]["chosen"])
+    assert g.tau_ == pytest.approx(unit**2 * fitted.tau_, rel=1e-3)
+    again = GridStepSmooth(3, spacing=unit, knots=g.knots_, tau=g.tau_).fit(IMAGE, MASK)
+    np.testing.assert_allclose(again.smooth_, g.smooth_, atol=1e-3)
+
+
 def test_a_field_that_adds():
     image = LEVELS[LABELS] + F + 0.04 * np.random.default_rng(0).normal(size=F.shape) - 5.0
     g = GridStepSmooth(3, multiplicative=False).fit(image)

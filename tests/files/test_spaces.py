@@ -114,10 +114,7 @@ def test_an_axis_of_channels_may_be_named():
         lay_out([image("a.npy", np.zeros((4, 5, 3)), None)], channel_axis=7)
 
 
-def test_small_things_are_as_stiff_as_large_ones_and_that_is_told():
-    small = lay_out([image("mouse.nii", np.zeros((10, 20, 10)))])
-    assert small.spacing == (9.0, 9.0, 9.0)
-    assert "smaller than a head" in small.remarks[0]
+def test_a_spacing_may_be_given_instead_of_the_files():
     assert lay_out([image("mouse.nii", np.zeros((10, 20, 10)))], spacing=(1, 1, 2)).spacing == (1, 1, 2)
     with pytest.raises(InputError, match="--spacing needs 3 positive numbers"):
         lay_out([image("mouse.nii", np.zeros((10, 20, 10)))], spacing=(1, -1, 2))

@@ -70,15 +70,11 @@ def test_a_class_that_gains_next_to_nothing_is_none(asked):
     assert choose_count(a_volume(), Search(2, True))[0].n_levels == 3
 
 
-def test_it_counts_to_eight_at_given_knots_in_given_units(asked):
+def test_it_counts_to_eight_at_given_knots(asked):
     calls, tables = asked
     tables["of"] = lambda n, knots: np.full(N, float(n))
-    assert choose_count(a_volume(), Search(2, True, knots=35.0, unit=0.1))[1]["n_levels"].tolist() == list(range(1, 9))
+    assert choose_count(a_volume(), Search(2, True, knots=35.0))[1]["n_levels"].tolist() == list(range(1, 9))
     assert {knots for _, knots in calls} == {35.0}
-    assert tables["side"] == 2.0
-    calls.clear()
-    choose_count(a_volume(), Search(2, True, unit=0.1))
-    assert {knots for _, knots in calls} == {np.inf, 6.0, 2.8000000000000003}
 
 
 def test_an_image_within_one_cube_counts_as_one_class(asked):

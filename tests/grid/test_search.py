@@ -119,12 +119,11 @@ def test_a_field_that_the_blocks_do_not_determine_is_no_candidate(scene, monkeyp
     assert np.min(selection["stiffness"]["knots"]) >= 40.0
 
 
-@pytest.mark.parametrize("unit", [0.5, 1.0])
-def test_the_curve_has_distances_in_the_unit_of_the_image(scene, unit):
-    knots = search(*scene, Search(2, True, unit=unit))[1]["stiffness"]["knots"]
+def test_the_curve_has_distances_in_mm(scene):
+    knots = search(*scene, Search(2, True))[1]["stiffness"]["knots"]
     assert np.isinf(knots[0])
     assert len(knots) > 1
-    assert set(knots[1:]) <= {unit * distance for distance in module.KNOTS}
+    assert set(knots[1:]) <= set(module.KNOTS)
 
 
 def test_classes_that_overlap_in_the_blocks_are_settled_on_merged_ones(patches, volume_of, monkeypatch):

@@ -124,6 +124,7 @@ def image(
             began = perf_counter()
             with noted(remarks):
                 m = _fit(layout, extras, count, settings, steps)
+            remarks += _if_small(layout)
             seconds = perf_counter() - began
             steps.begin("Judging, writing images")
             found = m.probabilities() if probabilities else None
@@ -195,7 +196,7 @@ def _fit(
         multiplicative=not settings["additive"],
         channel_axis=layout.channel_axis,
         series_axis=layout.series_axis,
-        spacing=layout.spacing,
+        spacing=layout.spacing if layout.in_mm else None,
         solver=str(settings["solver"]),
         label_prior=str(settings["prior"]),
         noise="rician" if settings["rician"] else "gaussian",
@@ -207,6 +208,18 @@ def _fit(
     m.fit(image, mask=extras["mask"], weights=extras["weights"])
     m.callback = None
     return m
+
+
+def _if_small(layout: "ImageLayout") -> list[str]:
+    """Return what a user should be told of an image that is smaller than a head."""
+    from stepsmooth.estimators.lengths import SHORTEST
+
+    space = [n for n in layout.grid if n > 1]
+    side = max(n * h for n, h in zip(space, layout.spacing))
+    if not layout.in_mm or side >= SHORTEST:
+        return []
+    name = layout.files[0].path.name
+    return [f"{name} is {side:.3g} mm wide, smaller than a head: how fast its field may change goes by its size."]
 
 
 def _without_black(image: "Array") -> "Array":

@@ -11,20 +11,17 @@ from stepsmooth.estimators.grid_altmin import AltMinTask, fit_altmin_on_grid
 from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.estimators.grid_settings import GridSettings
 from stepsmooth.estimators.grid_voxels import label_sums
+from stepsmooth.estimators.lengths import unit_length
 from stepsmooth.grid import Emission, Search, Volume, choose_count, find_air, fit_grid, shell
 from stepsmooth.grid.background import Air
 from stepsmooth.grid.closing import field_on_grid
 from stepsmooth.grid.volume import box_of
 from stepsmooth.model.arrays import Anything, Floats
 
-# Without a spacing in mm, the longest side of the image counts as this many.
-HEAD = 180.0
 # The units are taken from about so many voxels.
 N_FOR_UNITS = 100_000
 # Values of this size survive single precision.
 SINGLE = 1e-30, 1e30
-# A side in mm shorter than two held-out blocks, or voxels larger than one, are no head's: then that holds too.
-SHORTEST, COARSEST = 40.0, 20.0
 # Air outside a mask is worth a look if there is at least this share of the image.
 OUTSIDE = 0.01
 
@@ -56,22 +53,23 @@ class GridResult:
 def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool) -> GridResult:
     """Return the decomposition by the joint solver."""
     scale, offset = _units(image, multiplicative)
-    volume = _volume(image, scale, offset)
+    unit = unit_length(image.values.shape[2:], image.spacing if image.spaced else None)
+    volume = _volume(image, scale, offset, unit)
+    # The integral of |D^2 f|^2 has the dimension of a length to this power.
+    bending = unit ** (sum(n > 1 for n in volume.grid[1:]) - 4)
     air = _air(image, scale) if multiplicative else None
     known = None if settings.known is None else (settings.known - offset) / scale
-    side = max(n * h for n, h in zip(image.values.shape[2:], image.spacing))
-    unit = 1.0 if image.spaced and side >= SHORTEST and max(image.spacing) <= COARSEST else side / HEAD
+    knots = None if settings.knots is None else settings.knots / unit
     selection: dict[str, object] = {}
     task = Search(
         n_levels=settings.n_levels or 1,
         multiplicative=multiplicative,
         known=known,
         # Of a constant image nothing is left to explain.
-        knots=settings.knots if multiplicative or np.nanmax(np.abs(volume.values)) > 0.0 else np.inf,
-        tau=settings.tau,
+        knots=knots if multiplicative or np.nanmax(np.abs(volume.values)) > 0.0 else np.inf,
+        tau=None if settings.tau is None else settings.tau * bending,
         start=str(settings.start),
         rician=settings.rician,
-        unit=unit,
         seed=settings.seed,
     )
     if settings.n_levels is None:
@@ -85,7 +83,7 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
             f"the field of this image is not determined: {image.n_present} voxels are present, and their values, their "
             "weights or tau may differ by more than 16 digits; use knots=None for no field, or solver='altmin'."
         ) from None
-    selection.update(fit.selection)
+    selection.update(_in_spacing(fit.selection, unit))
     levels = fit.classes.levels
     labels, margin = _whole(image, volume, fit.labels, -1), _whole(image, volume, fit.margin, np.nan)
     labels[labels >= fit.classes.count] = -1
@@ -118,8 +116,8 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
         emission=_in_units(fit.emission, factor, term, scale, offset),
         in_logs=False,
         label_prior="potts" if fit.strength > 0.0 else "proportions" if prior == "auto" else prior,
-        tau=fit.joint.field.penalty / max(fit.n_blocks, 1),
-        knots=_knots_of(fit),
+        tau=fit.joint.field.penalty / max(fit.n_blocks, 1) / bending,
+        knots=_knots_of(fit) * unit,
         objective=-fit.joint.evidence,
         history=[],
         n_iter=fit.joint.n_iter,
@@ -240,8 +238,8 @@ def _deep(space: tuple[int, ...]) -> tuple[int, ...]:
     return (*space, *(1 for _ in range(3 - len(space))))
 
 
-def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
-    """Return the box of the image that holds all present voxels."""
+def _volume(image: GridImage, scale: Floats, offset: Floats, unit: float) -> Volume:
+    """Return the box of the image that holds all present voxels, in lengths that count as mm."""
     p, frames, *space = image.values.shape
     present = image.present.reshape(frames, *_deep(tuple(space)))
     box = box_of(present)
@@ -258,7 +256,7 @@ def _volume(image: GridImage, scale: Floats, offset: Floats) -> Volume:
         np.subtract(given, given.dtype.type(offset[0]), out=values, casting="same_kind")
         values /= np.float32(scale[0])
         values[0][~inside] = np.nan
-    spacing = (*image.spacing, *(1.0 for _ in range(3 - len(space))))
+    spacing = (*(h / unit for h in image.spacing), *(1.0 for _ in range(3 - len(space))))
     weights = None
     if image.weights is not None:
         weights = image.weights.reshape(present.shape)[(slice(None), *box)].astype(np.float32)
@@ -304,6 +302,14 @@ def _air(image: GridImage, scale: Floats) -> Air | None:
         where = shell(shape)
     air = find_air(image.values.reshape(p, *shape), where)
     return None if air is None else Air(air.sigma / scale, air.share)
+
+
+def _in_spacing(selection: dict[str, Anything], unit: float) -> dict[str, Anything]:
+    """Return the curves of a fit with the distances of knots in the unit of the image's spacing."""
+    if "stiffness" not in selection:
+        return selection
+    curve = selection["stiffness"]
+    return selection | {"stiffness": curve | {name: curve[name] * unit for name in ("knots", "chosen")}}
 
 
 def _knots_of(fit: Anything) -> float:

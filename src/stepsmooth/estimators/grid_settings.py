@@ -13,8 +13,9 @@ from stepsmooth.model.arrays import Anything, Floats, Ints
 STARTS = ("auto", "differences", "smooth", "kmeans")
 LABEL_PRIORS = ("auto", "uniform", "proportions", "potts")
 NOISES = ("gaussian", "rician")
-# The least distance of voxels, and one over the largest: the integral of f''^2 takes its fourth power.
-FINEST = 1e-6
+# How many times farther apart voxels may be along one axis than along another: the integral of |D^2 f|^2 takes the
+# fourth power of that.
+FLATTEST = 1e6
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,10 @@ def _check_joint(m: Anything, start: str | Ints, image: GridImage) -> None:
         raise ValueError("solver='joint' starts from 'differences' or 'kmeans'; use 'auto', or solver='altmin'.")
     if isinstance(m.tau, str) and m.tau == "gcv":
         raise ValueError("tau='gcv' does not go with solver='joint', which uses restricted likelihood; use 'auto'.")
-    if min(image.spacing) < FINEST or max(image.spacing) > 1.0 / FINEST:
+    if max(image.spacing) > FLATTEST * min(image.spacing):
         raise ValueError(
-            f"spacing must lie between {FINEST:g} and {1.0 / FINEST:g} for solver='joint', got "
-            f"{', '.join(f'{h:g}' for h in image.spacing)}; change its unit."
+            f"spacing may be up to {FLATTEST:g} times as large along one axis as along another for solver='joint', got "
+            f"{', '.join(f'{h:g}' for h in image.spacing)}."
         )
     if image.n_axes > 3:
         raise ValueError(

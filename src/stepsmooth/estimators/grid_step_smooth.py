@@ -41,8 +41,8 @@ class GridStepSmooth(BaseEstimator):
     series_axis : int or None, default=None
         The axis of frames that share one field and levels, but have labels of their own (joint).
     spacing : float or tuple of floats, optional
-        The size of a voxel along each axis of space, in mm. Without it the longest side of the image counts as
-        180 mm.
+        The size of a voxel along each axis of space, in mm. Without it, and in things smaller than 60 mm, the longest
+        side of the image counts as 180 mm: how fast a field may change then goes by the size of the image.
     solver : {"auto", "joint", "altmin"}, default="auto"
         `"joint"`: field and levels together on pure blocks of voxels in the raw domain (see `stepsmooth.grid`).
         `"altmin"`: the paper's alternation with tensor-product smoothing splines. `"auto"` is `"joint"`.

@@ -9,11 +9,6 @@ from stepsmooth.files.errors import InputError
 from stepsmooth.files.image_file import Array, ImageFile
 from stepsmooth.files.spaces import Match, match
 
-# Without a size in mm, or in smaller things than a head, the longest side counts as this many.
-HEAD = 180.0
-# An object smaller than this, in mm, is not a head: how stiff a field is goes by the size of the object.
-SMALL = 60.0
-
 
 @dataclass(frozen=True, eq=False)
 class ImageLayout:
@@ -27,7 +22,8 @@ class ImageLayout:
     channel_axis, series_axis : int or None
         For `GridStepSmooth`.
     spacing : tuple of float
-        For each axis of space that the fit sees.
+        For each axis of space that the fit sees, in mm or, where the first file does not say, in voxels.
+    in_mm : bool
     matches : tuple of Match
         How each file lies on the grid of the first.
     remarks : tuple of str
@@ -38,6 +34,7 @@ class ImageLayout:
     channel_axis: int | None
     series_axis: int | None
     spacing: tuple[float, ...]
+    in_mm: bool
     matches: tuple[Match, ...]
     remarks: tuple[str, ...]
 
@@ -107,7 +104,7 @@ def lay_out(files: list[ImageFile], *, channel_axis: int | None = None, spacing:
     >>> flat = ImageFile(Path("slice.nii"), "nifti", np.zeros((40, 50, 1)), "XYZ", np.dtype("int16"))
     >>> both = lay_out([flat, flat])
     >>> both.image.shape, both.channel_axis, both.channel(both.image, 1).shape, both.spacing
-    ((2, 40, 50), 0, (40, 50, 1), (3.6, 3.6))
+    ((2, 40, 50), 0, (40, 50, 1), (1.0, 1.0))
     """
     if channel_axis is not None:
         files = [_with_channels(file, channel_axis) for file in files]
@@ -135,30 +132,20 @@ def lay_out(files: list[ImageFile], *, channel_axis: int | None = None, spacing:
     else:
         image, axis = np.ascontiguousarray(channels[0]), None
     series = image.ndim - 1 if "T" in extra[0] else None
-    sizes, remark = _sizes(first, kept, spacing)
+    in_mm = first.spacing is not None or spacing is not None
     return ImageLayout(
-        tuple(files), image, axis, series, sizes, tuple(matches), (*remarks, *([remark] if remark else []))
+        tuple(files), image, axis, series, _sizes(first, kept, spacing), in_mm, tuple(matches), tuple(remarks)
     )
 
 
-def _sizes(first: ImageFile, kept: tuple[int, ...], spacing: Any) -> tuple[tuple[float, ...], str | None]:
+def _sizes(first: ImageFile, kept: tuple[int, ...], spacing: Any) -> tuple[float, ...]:
     if spacing is not None:
         given = tuple(float(h) for h in spacing)
         given = given * len(first.space) if len(given) == 1 else given
         if len(given) not in (len(first.space), len(kept)) or not all(np.isfinite(h) and h > 0 for h in given):
             raise InputError(f"--spacing needs {len(first.space)} positive numbers, one for each axis of space.")
-        return (given if len(given) == len(kept) else tuple(given[a] for a in kept)), None
-    sizes = tuple((first.spacing or (1.0,) * len(first.space))[a] for a in kept)
-    longest = max(first.space[a] * h for a, h in zip(kept, sizes))
-    if first.spacing is not None and longest >= SMALL:
-        return sizes, None
-    remark = None
-    if first.spacing is not None:
-        remark = (
-            f"{first.path.name} is {longest:.3g} mm wide, smaller than a head: how fast the field may change goes by "
-            "the size of the image (--spacing overrides)."
-        )
-    return tuple(h * HEAD / longest for h in sizes), remark
+        return given if len(given) == len(kept) else tuple(given[a] for a in kept)
+    return tuple((first.spacing or (1.0,) * len(first.space))[a] for a in kept)
 
 
 def _with_channels(file: ImageFile, axis: int) -> ImageFile:

@@ -110,7 +110,12 @@ def result_record(
     stiffness = {"value": m.tau_, "curve": curves.pop("tau", None)}
     if kind == "image":
         no_field = bool(np.isinf(m.knots_))
-        stiffness |= {"knots_mm": m.knots_, "no_field": no_field, "knots_curve": curves.pop("stiffness", None)}
+        stiffness |= {
+            "knots": m.knots_,
+            "in_mm": m.spacing is not None,
+            "no_field": no_field,
+            "knots_curve": curves.pop("stiffness", None),
+        }
     else:
         stiffness |= {"effective_dof": m.effective_dof_}
     in_logs = kind == "image" and bool(getattr(m, "_in_logs", False))

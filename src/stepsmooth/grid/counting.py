@@ -28,14 +28,13 @@ def choose_count(volume: Volume, task: Search, air: Air | None = None) -> tuple[
     """
     signal = volume if air is None else without_air(volume, air)
     blocks = merge_blocks(pure_blocks(signal), N_SEARCHED)
-    side = CUBE * task.unit
-    voxels = ScoredVoxels.of(signal, blocks, side)
-    knots = [distance * task.unit for distance in KNOTS] if task.knots is None else [task.knots]
+    voxels = ScoredVoxels.of(signal, blocks, CUBE)
+    knots = KNOTS if task.knots is None else (task.knots,)
     totals: list[Floats] = []
     for n_levels in range(1, MOST_LEVELS + 1):
         one = replace(task, n_levels=n_levels)
         fits = [freed(blocks, fit_at(blocks, one, distance, None), one) for distance in knots]
-        scored = [held_out_score(blocks, fit, voxels, side, own_proportions=False) for fit in fits]
+        scored = [held_out_score(blocks, fit, voxels, CUBE, own_proportions=False) for fit in fits]
         totals.append(scored[best_of(scored, voxels.mass)])
         if n_levels - 1 - best_of(totals, voxels.mass) >= PATIENCE or np.all(np.isnan(totals[0])):
             break

@@ -136,7 +136,7 @@ def _fit_in_logs(
     if found.joint.field.basis is not None:
         selection = found.selection
     else:  # that there is a field the raw image has said, and its curve; then it is as stiff as can be
-        found = fit_grid(logs, replace(asked, knots=KNOTS[0] * task.unit), "auto")
+        found = fit_grid(logs, replace(asked, knots=KNOTS[0]), "auto")
     # Of the penalty it is the part of a block that is told.
     penalty = found.joint.field.penalty * len(blocks) / found.n_blocks
     field = replace(found.joint.field, penalty=penalty, multiplicative=True).on(blocks.coordinates)

@@ -41,9 +41,8 @@ MANY_LEVELS, BEND, MOST_BENDS = 4, 0.05, 3
 class Search:
     """What is to be found: M classes or known levels, f that multiplies or adds, and what is fixed beforehand.
 
-    `knots` is a distance, infinite for no field, or None to choose; `tau`, the penalty a block, likewise. `unit` is the
-    length that counts as a millimetre, `cube` the side of held-out cubes in mm; a field must be ahead of none by more
-    than `errors` standard errors.
+    `knots` is a distance in mm, infinite for no field, or None to choose; `tau`, the penalty a block, likewise. `cube`
+    is the side of held-out cubes in mm; a field must be ahead of none by more than `errors` standard errors.
     """
 
     n_levels: int
@@ -53,7 +52,6 @@ class Search:
     tau: float | None = None
     start: str = "auto"
     rician: bool = False
-    unit: float = 1.0
     cube: float = CUBE
     errors: float = 1.0
     seed: int = 0
@@ -108,30 +106,29 @@ def _stiffest(
     volume: Volume, blocks: Blocks, task: Search, pairs: list[Differences]
 ) -> tuple[JointFit, dict[str, object]]:
     """Return the fit with the stiffest field that predicts as well as the best, and the curve."""
-    side = task.cube * task.unit
-    voxels = ScoredVoxels.of(volume, blocks, side)
-    contest = Contest(blocks, voxels, side, task.errors)
+    voxels = ScoredVoxels.of(volume, blocks, task.cube)
+    contest = Contest(blocks, voxels, task.cube, task.errors)
     contest.enter(np.inf, fit_at(blocks, task, np.inf, None, pairs))
     largest, since = 0, 0
     for distance in KNOTS:
-        size = int(np.prod([axis.size for axis in axes_of(blocks, distance * task.unit)]))
+        size = int(np.prod([axis.size for axis in axes_of(blocks, distance)]))
         if size <= (1.0 if size <= FEW_COEFFICIENTS else HARDLY_MORE) * largest:
             continue  # the same basis again, or nearly so
         largest = size
         try:
-            fit = fit_at(blocks, task, distance * task.unit, contest.fits[-1], pairs)
+            fit = fit_at(blocks, task, distance, contest.fits[-1], pairs)
         except np.linalg.LinAlgError:
             if len(contest.fits) == 1:
                 raise
             break  # finer than what the blocks determine: no candidate
-        since = 0 if contest.enter(distance * task.unit, fit) else since + 1
+        since = 0 if contest.enter(distance, fit) else since + 1
         if since >= (PLANE_PATIENCE if _thorough(blocks) else PATIENCE if size <= MANY_COEFFICIENTS else 1):
             break
     curve = contest.curve()
     if curve is None:
         return contest.fits[0], {}
     if curve.chosen > 0 and curve.score[curve.chosen] - curve.score[0] < OBVIOUS:
-        proof = prove(blocks, contest.fits[curve.chosen], contest.fits[0], voxels, side)
+        proof = prove(blocks, contest.fits[curve.chosen], contest.fits[0], voxels, task.cube)
         curve = replace(curve, proof=(proof.ahead, proof.error), chosen=curve.chosen if proof.holds else 0)
     return contest.fits[curve.chosen], {"stiffness": curve.as_dict()}
 

@@ -64,7 +64,7 @@ def quality(m: Anything, *, weights: Anything = None) -> Quality:
         image = ThinImage.of(m, weights)
         seen = figures.Seen.of_image(image)
         with one_thread():
-            held_out = held_out_cubes(image, float(m.knots_))
+            held_out = held_out_cubes(image)
     low, high = figures.field_range(seen)
     return Quality(
         n_observations=len(seen.labels),

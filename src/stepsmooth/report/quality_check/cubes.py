@@ -27,37 +27,30 @@ N_REFITS = 2
 N_STIFF = 6
 
 
-def held_out_cubes(image: ThinImage, knots: float) -> HeldOut:
+def held_out_cubes(image: ThinImage) -> HeldOut:
     """Return what the field of an image is worth in cubes of space that had no say in it.
 
     The cubes lie half a side away from those on which the stiffness was chosen: a field is not judged where it was
     picked for doing well. They are held out alone and in cubes of twice the side.
-
-    Parameters
-    ----------
-    image : ThinImage
-    knots : float
-        The distance of the field's knots; NaN if it has none, as AltMin's.
     """
-    side = CUBE * image.unit
     volume, scale, offset = image.in_units()
-    shifted = [x + side / 2.0 for x in image.coordinates]
+    shifted = [x + CUBE / 2.0 for x in image.coordinates]
     blocks = _placed(pure_blocks(volume), shifted)
     levels = (image.levels - offset) / scale
     f = image.smooth / (1.0 if image.multiplicative else scale[0])
-    where, region = _scored(volume, shifted, side)
+    where, region = _scored(volume, shifted, CUBE)
     n_regions = int(region.max()) + 1
     mass = np.bincount(region, _weights(volume, where), minlength=n_regions).astype(np.float64)
     if not np.ptp(f[np.any(image.present, axis=0)]) > 0.0:
         return HeldOut.nothing(n_regions)
-    fit = _as_fitted(blocks, f, levels, image, knots, shifted)
+    fit = _as_fitted(blocks, f, levels, image, shifted)
     flat = _sample(volume, where, np.zeros(len(where)), image.multiplicative)
     density = outlier_density(flat.Y)
     of_voxels = replace(fit.classes, variances=fit.classes.variances * blocks.voxels_per_block, outlier_density=density)
     flat_classes = replace(find_classes(flat, len(levels))[0], outlier_density=density)
     place = where % f.size
     gains = []
-    for length in (side, FAR * side):
+    for length in (CUBE, FAR * CUBE):
         fold = cubes(place, f.shape, shifted, length)[1]
         sample = _sample(volume, where, _predicted(blocks, fit, shifted, length, place, fold), image.multiplicative)
         bent = score_regions(sample, of_voxels, region, n_regions, fold)
@@ -92,13 +85,11 @@ def _sample(volume: Volume, where: Ints, f: Floats, multiplicative: bool) -> Sam
     return Sample(np.ascontiguousarray(values), *gain_and_shift(f, multiplicative), _weights(volume, where))
 
 
-def _as_fitted(
-    blocks: Blocks, f: Floats, levels: Floats, image: ThinImage, knots: float, coordinates: list[Floats]
-) -> JointFit:
+def _as_fitted(blocks: Blocks, f: Floats, levels: Floats, image: ThinImage, coordinates: list[Floats]) -> JointFit:
     """Return a fit of all blocks that begins at the field in question and is as rough: it sets the penalty."""
     index = [np.clip(np.searchsorted(x, u), 0, len(x) - 1) for u, x in zip(blocks.coordinates, coordinates)]
     at_blocks = blocks.gather(f[np.ix_(*index)])
-    field = _in_splines(blocks, at_blocks, image, knots)
+    field = _in_splines(blocks, at_blocks, image)
     start = Sample(blocks.means, *gain_and_shift(at_blocks, image.multiplicative), blocks.weights)
     spread = np.maximum(np.tile(blocks.noise, (len(levels), 1)), 1e-6 * np.var(blocks.means, axis=0))
     even = np.full(len(levels), 1.0 / len(levels))
@@ -107,13 +98,13 @@ def _as_fitted(
     return _as_rough(blocks, field, classes, wanted)
 
 
-def _in_splines(blocks: Blocks, f: Floats, image: ThinImage, knots: float) -> Field:
+def _in_splines(blocks: Blocks, f: Floats, image: ThinImage) -> Field:
     """Return f in splines: with knots at the distance of its own, or as far apart as they can be."""
-    if np.isfinite(knots):
-        return _flat(blocks, knots, image.multiplicative).fitted_to(f, blocks)
+    if np.isfinite(image.knots):
+        return _flat(blocks, image.knots, image.multiplicative).fitted_to(f, blocks)
     field = Field.absent(image.multiplicative)
     for distance in KNOTS:
-        field = _flat(blocks, distance * image.unit, image.multiplicative).fitted_to(f, blocks)
+        field = _flat(blocks, distance, image.multiplicative).fitted_to(f, blocks)
         if np.std(field.at(blocks) - f) <= 0.05 * np.std(f):
             break
     return field

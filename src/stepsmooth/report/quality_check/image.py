@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepsmooth.estimators.grid_fitting import HEAD
 from stepsmooth.estimators.grid_image import to_layout
+from stepsmooth.estimators.lengths import unit_length
 from stepsmooth.grid.volume import Bools, Volume
 from stepsmooth.model.arrays import Anything, Floats, Ints
 
@@ -28,9 +28,9 @@ class ThinImage:
     margin : (t, x, y, z) array
     weights : (t, x, y, z) array or None
     coordinates : list of three arrays
-        Where the voxels lie along each axis, in mm.
-    unit : float
-        The length that counts as a millimetre.
+        Where the voxels lie along each axis, in lengths that count as mm.
+    knots : float
+        The distance of the field's knots, likewise; NaN if it has none, as AltMin's.
     levels : (M, p) array
     multiplicative : bool
     """
@@ -41,7 +41,7 @@ class ThinImage:
     margin: Floats
     weights: Floats | None
     coordinates: list[Floats]
-    unit: float
+    knots: float
     levels: Floats
     multiplicative: bool
 
@@ -54,7 +54,7 @@ class ThinImage:
         if len(space) > 3:
             raise ValueError(f"quality is judged on images of up to three axes of space, got one of {len(space)}.")
         spacing = np.broadcast_to(np.asarray(1.0 if m.spacing is None else m.spacing, dtype=np.float64), len(space))
-        unit = 1.0 if m.spacing is not None else float(max(n * h for n, h in zip(space, spacing))) / HEAD
+        unit = unit_length(space, None if m.spacing is None else spacing)
         n_labelled = int(np.count_nonzero(m.labels_ >= 0))
         axes = sum(n > 1 for n in space)
         step = max(round((n_labelled / N_LOOKED_AT) ** (1.0 / max(axes, 1))), 1)
@@ -86,8 +86,8 @@ class ThinImage:
             labels=labels,
             margin=framed(m.margin_),
             weights=mass,
-            coordinates=[i * h for i, h in zip(picked, spacing)] + [np.zeros(1)] * len(ones),
-            unit=unit,
+            coordinates=[i * h / unit for i, h in zip(picked, spacing)] + [np.zeros(1)] * len(ones),
+            knots=float(m.knots_) / unit,
             levels=np.asarray(m.levels_, dtype=np.float64).reshape(m.n_levels_, -1),
             multiplicative=bool(m.multiplicative),
         )
