@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepsmooth.altmin import Problem, altmin, half_step
+from stepsmooth.altmin import Problem, altmin
 from stepsmooth.altmin.alternation import start_labels
 from stepsmooth.datasets import make_sine_steps
 from stepsmooth.line import LineSmoother
@@ -21,17 +21,20 @@ def test_the_half_step_is_kernel_ridge_of_the_centred_data(seed, log_tau):
     K = np.sqrt(np.outer(w, w)) * MinKernel()(x) / w.sum()
     rooted = np.sqrt(w) * (y - np.average(y, weights=w))
     expected = K @ np.linalg.solve(K + tau * np.eye(n), rooted) / np.sqrt(w)
-    smoother = LineSmoother(x, w, order=1)
-    np.testing.assert_allclose(half_step(y, smoother, tau), expected, atol=1e-9)
-    np.testing.assert_allclose(half_step(y + 1e3, smoother, tau), expected, atol=1e-9)
-    np.testing.assert_allclose(half_step(np.column_stack([y, -y]), smoother, tau)[:, 1], -expected, atol=1e-9)
+
+    def half_step(Y, **options):
+        return Problem(Y, LineSmoother(x, w, order=1), FreeLevels(2), **options).half_step(tau)
+
+    np.testing.assert_allclose(half_step(y[:, None])[:, 0], expected, atol=1e-9)
+    np.testing.assert_allclose(half_step(y[:, None] + 1e3)[:, 0], expected, atol=1e-9)
+    both = half_step(np.column_stack([y, -y]), per_channel=True)
+    np.testing.assert_allclose(both, np.column_stack([expected, -expected]), atol=1e-9)
 
 
 @given(data=st.data())
 def test_the_smooth_start_finds_levels_in_what_the_half_step_leaves(problems, data):
-    problem, _ = data.draw(problems(channels=(1,)))
-    f = half_step(problem.Y, problem.smoother, 1e-3)
-    expected = problem.level_model.start(problem.Y - f, problem.weights)
+    problem, _ = data.draw(problems())
+    expected = problem.level_model.start(problem.Y - problem.half_step(1e-3), problem.weights)
     levels, labels = start_labels(problem, "smooth", 1e-3)
     np.testing.assert_array_equal(labels, expected[1])
     np.testing.assert_allclose(levels, expected[0], atol=1e-10)

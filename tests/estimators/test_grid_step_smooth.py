@@ -319,6 +319,7 @@ PARAMETERS = [
     ({"channel_axis": 2}, r"channel_axis must be None or an axis of the image, from -2 to 1, got 2"),
     ({"series_axis": -3}, r"series_axis must be None or an axis of the image"),
     ({"channel_axis": 0, "series_axis": 0}, "channel_axis and series_axis must differ"),
+    ({"solver": "altmin", "series_axis": 0}, "series_axis does not go with solver='altmin'"),
     ({"spacing": (1.0, 2.0, 3.0)}, "spacing must be a positive number, or 2 of them"),
     ({"spacing": 0.0}, "spacing must be a positive number"),
     ({"n_levels": 0}, "n_levels must be a whole number of at least 1"),

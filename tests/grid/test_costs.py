@@ -11,6 +11,7 @@ from stepsmooth.grid.blocks import merge_blocks, pure_blocks
 from stepsmooth.grid.scored_voxels import N_FOLDS, ScoredVoxels, cubes
 from stepsmooth.grid.search import fit_at
 from stepsmooth.grid.stiffness import FIRST_FOLDS
+from stepsmooth.grid.tensor_smoother import TensorSmoother
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +165,21 @@ def test_peak_memory_is_below_six_images(patches, kind):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * image.nbytes
+
+
+def test_altmin_asks_for_the_degrees_of_freedom_of_each_tau_once(monkeypatch):
+    asked = []
+    trace = TensorSmoother.trace
+
+    def counted(self, tau):
+        if not self.present.all():  # candidates are spread by those of the whole grid
+            asked.append(tau)
+        return trace(self, tau)
+
+    monkeypatch.setattr(TensorSmoother, "trace", counted)
+    rng = np.random.default_rng(0)
+    image = np.exp(rng.integers(2, size=(16, 18)) + 0.1 * rng.normal(size=(16, 18)))
+    mask = np.ones(image.shape, dtype=bool)
+    mask[5:9, 4:8] = False
+    g = GridStepSmooth(2, solver="altmin").fit(image, mask)
+    assert sorted(asked) == sorted(g.selection_["tau"]["tau"])

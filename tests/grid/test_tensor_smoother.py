@@ -74,8 +74,6 @@ def test_what_has_no_meaning_for_tensor_splines_is_refused():
     smoother = TensorSmoother(np.ones((4, 4), dtype=bool))
     with pytest.raises(NotImplementedError, match=r"restricted likelihood is not available.*use tau='gcv'"):
         smoother.logdet(1.0)
-    with pytest.raises(NotImplementedError, match=r"no norm without tau; use `stepsmooth\.model\.loss_and_penalty`"):
-        smoother.norm2(np.zeros(16))
 
 
 @pytest.mark.parametrize("tau", [1e-6, 1e-3, 1.0, 1e3, 1e12])

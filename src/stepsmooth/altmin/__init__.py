@@ -1,6 +1,6 @@
 """The paper's algorithm: alternate the smooth part and the (levels, labels), over any smoother."""
 
-from stepsmooth.altmin.alternation import AltMinState, Decomposition, Problem, altmin, half_step
+from stepsmooth.altmin.alternation import AltMinState, Decomposition, Problem, altmin
 from stepsmooth.altmin.level_count import LevelCurve, select_n_levels
 from stepsmooth.altmin.selection import TauCurve, select_tau, tau_of_dof, thinned
 from stepsmooth.altmin.soft import SoftFit, evidence, refine, soften
@@ -14,7 +14,6 @@ __all__ = [
     "TauCurve",
     "altmin",
     "evidence",
-    "half_step",
     "refine",
     "select_n_levels",
     "select_tau",

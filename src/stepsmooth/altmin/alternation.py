@@ -30,6 +30,7 @@ class Problem:
     level_model: LevelModel
     per_channel: bool = False
     without: "Callable[[Ints], tuple[Problem, Anything]] | None" = None
+    _dofs: dict[float, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def weights(self) -> Floats:
@@ -52,6 +53,23 @@ class Problem:
         p = residual.shape[1]
         mean = residual[:, 0] if p == 1 else residual.mean(axis=1)
         return self.smoother.solve(mean, tau / p)[:, None]
+
+    def half_step(self, tau: float) -> Floats:
+        """Return f after the half-step that the paper analyses: smooth y as if there were no steps.
+
+        y is centred first, so that a shift of y shifts only the levels.
+
+        Examples
+        --------
+        >>> from stepsmooth.line import LineSmoother
+        >>> from stepsmooth.model import FreeLevels
+        >>> x = np.arange(1, 201) / 200
+        >>> steps = np.where(np.arange(200) % 2, 1.0, -1.0)
+        >>> problem = Problem((np.sin(6 * x) + steps)[:, None], LineSmoother(x, order=1), FreeLevels(2))
+        >>> bool(np.abs(problem.half_step(1e-3)[:, 0] - np.sin(6 * x)).mean() < 0.2)
+        True
+        """
+        return self.smooth_of(self.Y - np.average(self.Y, axis=0, weights=self.weights), tau)
 
     def smooth_at(self, X_new: Anything, residual: Floats, tau: float) -> Floats:
         """Return the f of `smooth_of` at new points."""
@@ -89,9 +107,11 @@ class Problem:
         return self.smoother.products(D, labels, np.zeros((len(labels), 0)), tau)
 
     def dof(self, tau: float) -> float:
-        """Return the effective degrees of freedom of the smooth part, over all channels."""
-        p = self.Y.shape[1]
-        return p * self.smoother.trace(tau) if self.per_channel else self.smoother.trace(tau / p)
+        """Return the effective degrees of freedom of the smooth part, over all channels; a trace may be dear."""
+        if tau not in self._dofs:
+            p = self.Y.shape[1]
+            self._dofs[tau] = p * self.smoother.trace(tau) if self.per_channel else self.smoother.trace(tau / p)
+        return self._dofs[tau]
 
     def level_dof(self, n_levels: int) -> int:
         """Return how many numbers the levels have to be estimated: none if they are known."""
@@ -144,30 +164,12 @@ class Decomposition:
     converged: bool
 
 
-def half_step(Y: Floats, smoother: Smoother, tau: float) -> Floats:
-    """Return f after the half-step that the paper analyses: smooth y as if there were no steps.
-
-    y is centred first, so that a shift of y shifts only the levels.
-
-    Examples
-    --------
-    >>> from stepsmooth.line import LineSmoother
-    >>> x = np.arange(1, 201) / 200
-    >>> steps = np.where(np.arange(200) % 2, 1.0, -1.0)
-    >>> f = half_step(np.sin(6 * x) + steps, LineSmoother(x, order=1), tau=1e-3)
-    >>> bool(np.abs(f - np.sin(6 * x)).mean() < 0.2)
-    True
-    """
-    return smoother.solve(Y - np.average(Y, axis=0, weights=smoother.weights), tau)
-
-
 def start_labels(problem: Problem, start: str | Ints, tau: float) -> tuple[Floats, Ints]:
     """Return the levels and labels that a start gives."""
     Y, model, weights = problem.Y, problem.level_model, problem.weights
     if isinstance(start, str):
         if start == "smooth":
-            f = problem.smooth_of(Y - np.average(Y, axis=0, weights=weights), tau)
-            return model.start(Y - f, weights)
+            return model.start(Y - problem.half_step(tau), weights)
         return model.start(Y, weights)
     mass = np.bincount(start, weights)
     sums = np.stack([np.bincount(start, weights * Y[:, c]) for c in range(Y.shape[1])], axis=1)

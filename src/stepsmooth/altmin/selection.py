@@ -89,7 +89,9 @@ def _softest(smoother: Smoother) -> float:
     return (low + high) / 2.0
 
 
-def select_tau(problem: Problem, method: str, run: Run, *, parts: bool = True) -> tuple[Decomposition, TauCurve]:
+def select_tau(
+    problem: Problem, method: str, run: Run, *, parts: bool = True, taus: Floats | None = None
+) -> tuple[Decomposition, TauCurve]:
     """Return the decomposition at the best tau and the curve that chose it, of what was tried on all points.
 
     Parameters
@@ -100,7 +102,12 @@ def select_tau(problem: Problem, method: str, run: Run, *, parts: bool = True) -
         `run(problem, tau)` returns a Decomposition.
     parts : bool
         Let parts of very many points narrow the search; not by cross-validation, whose folds are dear to build.
+    taus : array, optional
+        The candidates, if they are not to follow from the smoother's degrees of freedom.
     """
+    if taus is not None:
+        fits, curve = _tried(problem, taus, method, run)
+        return fits[curve.best], curve
     scale = 1 if problem.per_channel else problem.Y.shape[1]
     few = thinned(problem, N_ASKED) if parts and method != "cv" and len(problem.Y) > MANY else problem
     taus = scale * tau_candidates(few.smoother)

@@ -1,4 +1,4 @@
-"""One fit by AltMin, from plain arrays to a `Fit`: choose the kernel's scale, M and tau, run, fix the gauge."""
+"""One fit by AltMin, from plain arrays to a `Result`: choose the kernel's scale, M and tau, run, fix the gauge."""
 
 import warnings
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from stepsmooth.estimators.settings import Settings
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.gauge import centre
 from stepsmooth.model.kmeans import lloyd
-from stepsmooth.model.levels import FreeLevels, KnownLevels, LevelModel, ShiftedLevels
+from stepsmooth.model.levels import LevelModel, level_model
 
 # M = "auto" is searched up to here, on so many of the points if there are more than twice as many.
 MOST_LEVELS, N_FOR_COUNT = 8, 5_000
@@ -55,13 +55,18 @@ def fit_altmin(X: Floats, Y: Floats, weights: Floats, build: dict[str, Build], s
             best = _runner(settings)(problem, best.tau)
     else:
         best = _runner(settings)(problem, settings.tau)
-    if not best.converged:
-        warnings.warn(
-            f"AltMin did not converge in {best.n_iter} iterations (the objective still falls); raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    warn_if_not_converged(best)
     return _in_gauge(best, problem, settings, name, selection)
+
+
+def warn_if_not_converged(fit: Decomposition) -> None:
+    """Say if the iterations did not suffice."""
+    if not fit.converged:
+        warnings.warn(
+            f"AltMin did not converge in {fit.n_iter} iterations (the objective still falls); raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
 
 def warn_of_few_observations(criterion: Floats, weights: Floats) -> None:
@@ -98,9 +103,7 @@ def _problem(
 
 
 def _level_model(settings: Settings, n_levels: int) -> LevelModel:
-    if settings.known is None:
-        return FreeLevels(n_levels, settings.seed)
-    return ShiftedLevels(settings.known) if settings.free_shift else KnownLevels(settings.known)
+    return level_model(n_levels, settings.known, settings.free_shift, settings.seed)
 
 
 def _runner(settings: Settings) -> Callable[[Problem, float], Decomposition]:

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from stepsmooth.estimators.grid_altmin import AltMinTask, fit_altmin_on_grid
+from stepsmooth.estimators.grid_altmin import fit_altmin_on_grid
 from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.estimators.grid_settings import GridSettings
 from stepsmooth.estimators.grid_voxels import label_sums
@@ -150,24 +150,8 @@ def fit_by_altmin(image: GridImage, settings: GridSettings, multiplicative: bool
         kept = present[image.present]
         start = np.unique(start[kept], return_inverse=True)[1].astype(np.int64)
     weights = None if image.weights is None else image.weights[present]
-    task = AltMinTask(
-        n_levels=settings.n_levels or 1,
-        known=known,
-        free_shift=settings.free_shift,
-        tau=settings.tau,
-        start=start,
-        max_iter=settings.max_iter,
-        tol=settings.tol,
-        callback=settings.callback,
-        seed=settings.seed,
-    )
-    spacing = image.spacing
-    where = present
-    if image.series_axis is None:
-        where = present[0]
-    else:
-        raise ValueError("series_axis does not go with solver='altmin'; use solver='joint'.")
-    found = fit_altmin_on_grid(Y, where, weights, spacing, task)
+    where = present[0]
+    found = fit_altmin_on_grid(Y, where, weights, image.spacing, replace(settings, known=known, start=start))
     fit = found.fit
     order = np.lexsort(fit.levels.T[::-1])
     rank = np.argsort(order)

@@ -52,7 +52,7 @@ def check_grid_settings(m: Anything, image: GridImage) -> GridSettings:
     noise = p.check_choice("noise", m.noise, NOISES)
     start = _check_start(m.start, image)
     if solver == "altmin":
-        _check_altmin(m, prior, noise, start)
+        _check_altmin(m, prior, noise, start, image)
     else:
         _check_joint(m, start, image)
     if noise == "rician" and not m.multiplicative:
@@ -141,7 +141,9 @@ def _check_start(start: Anything, image: GridImage) -> str | Ints:
     return np.unique(inside, return_inverse=True)[1].astype(np.int64)
 
 
-def _check_altmin(m: Anything, prior: str, noise: str, start: str | Ints) -> None:
+def _check_altmin(m: Anything, prior: str, noise: str, start: str | Ints, image: GridImage) -> None:
+    if image.series_axis is not None:
+        raise ValueError("series_axis does not go with solver='altmin'; use solver='joint'.")
     if prior not in ("auto", "uniform"):
         raise ValueError(
             f"label_prior={prior!r} does not go with solver='altmin', which takes all labels as equally likely; "

@@ -148,10 +148,6 @@ class TensorSmoother:
         """Refuse: the determinant of the masked problem is not known."""
         raise NotImplementedError("the restricted likelihood is not available for tensor splines; use tau='gcv'.")
 
-    def norm2(self, f: Floats) -> float:
-        """Refuse: f'(S^-1 - I) f is not proportional to tau, so there is no norm without it."""
-        raise NotImplementedError("tensor splines have no norm without tau; use `stepsmooth.model.loss_and_penalty`.")
-
     def reweighted(self, weights: Floats) -> "TensorSmoother":
         """Return the smoother of the same voxels with other weights."""
         return TensorSmoother(self.present, weights, self.spacing)

@@ -186,6 +186,19 @@ def best_shift(r: Floats, levels: Floats, weights: Floats) -> float:
     return float(offset + linear[first] / total)
 
 
+def level_model(n_levels: int, known: Floats | None, free_shift: bool, seed: int) -> LevelModel:
+    """Return the model of levels that are free, known, or known up to a shift.
+
+    Examples
+    --------
+    >>> level_model(3, None, False, 0)
+    FreeLevels(n_levels=3, seed=0)
+    """
+    if known is None:
+        return FreeLevels(n_levels, seed)
+    return ShiftedLevels(known) if free_shift else KnownLevels(known)
+
+
 def candidate_set(h: Floats, levels: Floats, *, multiplicative: bool = False) -> Floats:
     """Return the M values that f may take at each point if the levels are known (Kim et al.).
 

@@ -53,9 +53,6 @@ class Smoother(Protocol):
     def reweighted(self, weights: Floats) -> "Smoother":
         """Return the smoother of the same points with other weights."""
 
-    def norm2(self, f: Floats) -> float:
-        """Return the smallest |g|_H^2 among the g in H that equal f at the points."""
-
 
 def solved_products(smoother: Smoother, D: Floats, labels: Ints, residual: Floats, tau: float) -> Floats:
     """Return ZD' W (I - S) (ZD, r) of any smoother, for labels (n,), moves D (M, q) of their levels and r (n, p).
