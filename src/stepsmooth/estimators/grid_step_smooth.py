@@ -16,8 +16,8 @@ from stepsmooth.estimators.grid_voxels import corrected_image, label_probabiliti
 from stepsmooth.estimators.grid_words import grid_in_words
 from stepsmooth.estimators.lost_levels import warn_of_lost_grid_levels
 from stepsmooth.estimators.notebook import mime_bundle, notebook_html
-from stepsmooth.estimators.step_smooth import one_thread
 from stepsmooth.model.arrays import Anything
+from stepsmooth.model.threads import one_thread
 from stepsmooth.topology import Certificate
 
 Array = NDArray[Any]

@@ -1,6 +1,5 @@
 """`StepSmooth`, the estimator for points and signals."""
 
-from functools import cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -10,7 +9,6 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from stepsmooth.estimators import magnitudes, parameters, uncertainty
 from stepsmooth.estimators.certificate import certificate_of
@@ -24,17 +22,8 @@ from stepsmooth.estimators.settings import check_settings
 from stepsmooth.estimators.words import in_words
 from stepsmooth.model.arrays import Anything, Floats, Ints
 from stepsmooth.model.levels import nearest_level
+from stepsmooth.model.threads import one_thread
 from stepsmooth.topology import Certificate
-
-
-@cache
-def _thread_pools() -> Any:
-    return ThreadpoolController()  # finding the libraries takes milliseconds
-
-
-def one_thread() -> Any:
-    """Return a context with one thread: sums in BLAS depend on how many there are, and results must not."""
-    return _thread_pools().limit(limits=1)
 
 
 class StepSmooth(BaseEstimator):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepsmooth.experiments.curves import SETTINGS, column_of, means, score_all
+from stepsmooth.experiments.curves import ALL_RIGHT, SETTINGS, column_of, means, score_all
 from stepsmooth.experiments.drawing import METHOD_COLOURS, faint_grid, name_ends, panels, sizes_axis
 from stepsmooth.experiments.noisy import NOISES, bayes_rates
 from stepsmooth.experiments.outcome import Claim, Outcome, Row, judge
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BOTH = ("joint", "AltMin")
-ALL_RIGHT = 0.9995  # mean accuracy that counts as all labels right
 
 
 def run(runner: Runner) -> Outcome:

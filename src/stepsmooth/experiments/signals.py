@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stepsmooth.experiments.curves import SETTINGS
 from stepsmooth.experiments.drawing import panels
 from stepsmooth.experiments.outcome import Outcome, Row
 from stepsmooth.experiments.running import SEED, Runner
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from stepsmooth.datasets import StepSignal
 
-SETTINGS = ((2, 1), (2, 2), (3, 2), (3, 3))  # M, beta: smoother and rougher for two and for three classes
 N = 150
 
 

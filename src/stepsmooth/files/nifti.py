@@ -15,7 +15,6 @@ from stepsmooth.files.memory import check_room
 from stepsmooth.files.nifti_extensions import check_extensions
 from stepsmooth.files.unpacking import unpacked_size
 
-ENDINGS = (".nii", ".nii.gz", ".hdr", ".img", ".hdr.gz", ".img.gz")
 # A gz file may hold so much besides its image: what else is there is not worth the time to unpack it.
 _SLACK = 1 << 28
 _MM = {"meter": 1000.0, "mm": 1.0, "micron": 0.001}

@@ -16,7 +16,6 @@ from stepsmooth.files.unpacking import check_segments
 
 # What tifffile calls an axis, and what it is to us: samples, wavelengths and channels have a level each.
 _TIFF_AXES = {"S": "C", "C": "C", "E": "C", "H": "C", "T": "T", "A": "T", "I": "Z", "Q": "Z", "P": "T"}
-_INCH = 25.4
 
 
 class PictureHeader(NamedTuple):

@@ -131,7 +131,7 @@ def read_signal(
     x_values = np.arange(len(values), dtype=np.float64) / (rate or 1.0) if x_values is None else x_values
     rows = np.arange(len(values))
     if sweep_column is not None:
-        rows, shift = _rows_of_sweep(table, named["--sweep-column"], sweep, x_values, rate)
+        rows, shift = _rows_of_sweep(table, named["--sweep-column"], sweep, x_values)
         x_values = x_values + shift
     elif sweep is not None:
         raise InputError("--sweep needs --sweep-column, the column that tells the sweeps apart.")
@@ -194,9 +194,7 @@ def _axis(
     return None, "row", None
 
 
-def _rows_of_sweep(
-    table: Columns, index: int, sweep: str | None, x: Floats, rate: float | None
-) -> tuple[NDArray[np.intp], Floats]:
+def _rows_of_sweep(table: Columns, index: int, sweep: str | None, x: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Return the rows of a sweep, and by how much x is to be shifted if all are taken."""
     which = table.numbers(index)
     known = np.unique(which[np.isfinite(which)])

@@ -5,7 +5,7 @@ import numpy as np
 from stepsmooth.model.arrays import Floats
 
 # Points a block, and the standard errors by which blocks may differ more or less than independent points would.
-BLOCKS = (2, 8, 64)
+TOLD_BY = (2, 8, 64)
 N_ERRORS = 4.0
 
 
@@ -28,7 +28,7 @@ def block_ratio(y: Floats, size: int) -> float:
     return size * float(np.mean(np.sum(np.diff(means, axis=0) ** 2, axis=1))) / max(points, 1e-300)
 
 
-def is_independent(y: Floats, blocks: tuple[int, ...] = BLOCKS) -> bool:
+def is_independent(y: Floats, blocks: tuple[int, ...] = TOLD_BY) -> bool:
     """Return whether y (n, p) looks as independent labels on a slow f would make it, as far as n points can tell.
 
     Means over long blocks also differ where f is not so slow; those over short ones do not.

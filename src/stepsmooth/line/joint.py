@@ -12,7 +12,7 @@ import numpy as np
 from stepsmooth.line.average import N_AVERAGE, average
 from stepsmooth.line.chain import Signal
 from stepsmooth.line.climb import climb
-from stepsmooth.line.independence import BLOCKS, is_independent
+from stepsmooth.line.independence import TOLD_BY, is_independent
 from stepsmooth.line.maximise import Structure, profile
 from stepsmooth.line.relabel import N_RELABEL, relabel
 from stepsmooth.line.search import N_FIT, lengthened, middle, search
@@ -123,7 +123,7 @@ def solve(signal: Signal, n_levels: int, prior: str, structure: Structure, known
     enough = len(signal) >= POINTS_PER_TRANSITION * n_levels**2
     long = enough and len(signal) >= N_TELLING
     solutions: list[Solution] = []
-    if not long or is_independent(signal.Y, BLOCKS[:-1]):
+    if not long or is_independent(signal.Y, TOLD_BY[:-1]):
         solutions += search(signal, n_levels, "uniform", structure, known)
     if enough and (not long or not is_independent(signal.Y)):
         solutions += search(signal, n_levels, "markov", structure, known)

@@ -154,7 +154,7 @@ def _finer(theta: Theta, size: int) -> Floats:
 
 
 def _different(candidates: list[Theta], most: int) -> list[Theta]:
-    """Return the first candidates that differ in the gaps of their levels, in tau or in stickiness."""
+    """Return the first candidates that differ in the gaps of their levels or in tau."""
     chosen: list[Theta] = []
     for theta in candidates:
         if all(_apart(theta, other) for other in chosen):
@@ -170,7 +170,7 @@ def _apart(one: Theta, other: Theta) -> bool:
     return bool(levels or abs(np.log(one.tau / other.tau)) > 2.5)
 
 
-def _rescaled(theta: Theta, short: Signal, long: Signal) -> Theta:
-    """Return the parameters for a longer signal: n tau, a property of the neighbourhood, stays."""
-    ratio = short.weights.sum() / long.weights.sum()
+def _rescaled(theta: Theta, found_on: Signal, wanted_on: Signal) -> Theta:
+    """Return the parameters for a longer or shorter signal: n tau, a property of the neighbourhood, stays."""
+    ratio = found_on.weights.sum() / wanted_on.weights.sum()
     return replace(theta, tau=theta.tau * float(ratio))

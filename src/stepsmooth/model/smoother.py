@@ -4,7 +4,7 @@ A smoother is bound to points and weights. It minimises, over f in its space H,
 
     1/n sum_i w_i (r_i - f(x_i))^2 + tau |f|_H^2,        n = sum_i w_i,
 
-which is the paper's f-step with r = y - mu_z. `line` and `points` hold the smoothers.
+which is the paper's f-step with r = y - mu_z. `line`, `points` and `grid` hold the smoothers.
 """
 
 from typing import Protocol

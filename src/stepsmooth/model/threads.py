@@ -1,10 +1,12 @@
-"""Independent pieces of work on several threads; what they return does not depend on how many there are."""
+"""How many threads work: several on independent pieces, one where sums would depend on their number."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 from numba import get_num_threads
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -27,3 +29,13 @@ def spread(work: Callable[[Item], Done], items: Iterable[Item], size: int) -> li
         return [work(item) for item in todo]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(work, todo))
+
+
+def one_thread() -> Any:
+    """Return a context with one thread: sums in BLAS depend on how many there are, and results must not."""
+    return _thread_pools().limit(limits=1)
+
+
+@cache
+def _thread_pools() -> Any:
+    return ThreadpoolController()  # finding the libraries takes milliseconds

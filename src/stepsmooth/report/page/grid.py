@@ -63,7 +63,7 @@ def grid_content(
         content.kind = "volume"
         packed = viewer_volumes(scan, world, channels, level_colours(len(scan.levels)), room)
         content.data = {"volume": packed.data}
-        content.viewer_note = _reduced(scan, packed.factors)
+        content.viewer_note = _reduced(packed.factors)
         content.rows = slice_rows(scan, world, affine is not None)
         content.rows_note = (
             "Slices through the middle of the labelled voxels; intensities on one scale before and after."
@@ -76,7 +76,7 @@ def grid_content(
     else:
         content.kind = "points"
         content.overview = _profiles(scan)
-    content.certificate_pictures = _certificate(m, scan, certificate, affine)
+    content.certificate_pictures = _certificate(scan, certificate, affine)
     return content
 
 
@@ -111,7 +111,7 @@ def _affine(affine: Anything, scan: Scan) -> Floats:
     return world
 
 
-def _reduced(scan: Scan, factors: tuple[int, ...]) -> str:
+def _reduced(factors: tuple[int, ...]) -> str:
     if max(factors) == 1:
         return ""
     blocks = TIMES.join(str(k) for k in factors)
@@ -141,7 +141,7 @@ def _profile(ax: "Axes", line: Array, title: str) -> None:
     entitle(ax, title)
 
 
-def _certificate(m: Anything, scan: Scan, certificate: Certificate | None, affine: Anything) -> list[Picture]:
+def _certificate(scan: Scan, certificate: Certificate | None, affine: Anything) -> list[Picture]:
     """Return the certificate in place: over an image as it is, of a volume the parts in three slices."""
     inside = scan.inside
     if certificate is None or len(certificate.parts) != np.count_nonzero(inside):
