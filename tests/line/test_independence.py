@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stepsmooth.line.independence import BLOCKS, block_ratio, is_independent
+from stepsmooth.line.independence import TOLD_BY, block_ratio, is_independent
 
 
 def test_the_ratio_of_blocks_to_points_by_hand():
@@ -46,5 +46,5 @@ def test_what_few_points_cannot_tell_many_can(n, independent):
 def test_short_blocks_do_not_take_a_wave_for_labels_that_last(seed):
     y = labels(seed=seed) + np.sin(np.arange(4000) / 150.0)[:, None]
     assert not is_independent(y)
-    assert is_independent(y, BLOCKS[:-1])
-    assert not is_independent(labels(100).repeat(40, axis=0), BLOCKS[:-1])
+    assert is_independent(y, TOLD_BY[:-1])
+    assert not is_independent(labels(100).repeat(40, axis=0), TOLD_BY[:-1])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from stepsmooth.line import joint as j
 from stepsmooth.line.chain import Expectation, Signal, Theta
-from stepsmooth.line.independence import BLOCKS
+from stepsmooth.line.independence import TOLD_BY
 from stepsmooth.line.solution import Solution
 
 
@@ -121,7 +121,7 @@ def told(monkeypatch):
         monkeypatch.setattr(j, "climb", climbed)
         # "in short": long blocks differ, short ones do not.
         monkeypatch.setattr(
-            j, "is_independent", lambda Y, blocks=BLOCKS: independent is True or (independent and blocks != BLOCKS)
+            j, "is_independent", lambda Y, blocks=TOLD_BY: independent is True or (independent and blocks != TOLD_BY)
         )
         return asked
 

@@ -142,7 +142,7 @@ def test_the_field_that_is_fitted_again_to_pure_blocks_is_the_one_that_is_judged
     volume, scale, _ = image.in_units()
     places = [x + 10.0 for x in image.coordinates]
     blocks = _placed(pure_blocks(volume), places)
-    field = _as_fitted(blocks, image.smooth, image.levels / scale, image, g.knots_, places).field.on(places)
+    field = _as_fitted(blocks, image.smooth, image.levels / scale, image, places).field.on(places)
     assert blocks.voxels_per_block == 4
     assert np.std(field.basis.evaluate(field.theta) - image.smooth) < 0.05 * np.std(image.smooth)
 
