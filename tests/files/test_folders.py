@@ -222,3 +222,21 @@ def test_an_interruption_while_the_hidden_folder_is_made_leaves_nothing(tmp_path
     with pytest.raises(KeyboardInterrupt), ResultFolder(tmp_path / "deep" / "out"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_while_an_earlier_result_is_removed_leaves_the_new_one_alone(tmp_path, monkeypatch):
+    out, remove, asked = tmp_path / "out", shutil.rmtree, []
+
+    def interrupted(path, **options):
+        asked.append(path)
+        if len(asked) == 1:
+            (path / "labels.tsv").unlink()
+            raise KeyboardInterrupt
+        remove(path, **options)
+
+    write_result(out)
+    monkeypatch.setattr(folders.shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_result(out, "second", overwrite=True)
+    assert names(tmp_path) == ["out"]
+    assert (out / "labels.tsv").read_text() == "second"

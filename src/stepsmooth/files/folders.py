@@ -94,7 +94,15 @@ class ResultFolder:
             raise OutputError(f"--out {self._shown} cannot be written: {reason(error)}.") from error
 
     def _clear(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        try:
+            shutil.rmtree(self.path, ignore_errors=True)
+        except BaseException:  # an interruption while an earlier result goes: what was begun is finished first
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
