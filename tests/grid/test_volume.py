@@ -30,7 +30,7 @@ def test_the_box_holds_what_is_present_in_any_frame_and_starts_at_even_places(co
     present[(0, *low)] = present[(1, *high)] = True
     assert box_of(present) == tuple(slice(a // 2 * 2, b + 1) for a, b in zip(corner, (6, 7, 8)))
     values = np.where(present, 1.0, np.nan).astype(np.float32)[None]
-    assert Volume(values, (1.0, 1.0, 1.0)).box() == box_of(present)
+    assert Volume(values, (1.0, 1.0, 1.0)).box == box_of(present)
 
 
 def test_the_box_of_one_voxel_is_the_pair_it_belongs_to():

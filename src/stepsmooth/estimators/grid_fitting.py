@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from stepsmooth.estimators.grid_altmin import fit_altmin_on_grid
 from stepsmooth.estimators.grid_image import GridImage
 from stepsmooth.estimators.grid_settings import GridSettings
-from stepsmooth.estimators.grid_voxels import label_sums
 from stepsmooth.estimators.lengths import unit_length
 from stepsmooth.grid import Emission, Search, Volume, choose_count, find_air, fit_grid, shell
 from stepsmooth.grid.background import Air
@@ -86,20 +85,16 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
     selection.update(_in_spacing(fit.selection, unit))
     levels = fit.classes.levels
     labels, margin = _whole(image, volume, fit.labels, -1), _whole(image, volume, fit.margin, np.nan)
-    labels[labels >= fit.classes.count] = -1
     fit, spacing = replace(fit, labels=labels, margin=margin), volume.spacing
     del volume  # what lives in its box goes before more is made
     # The field reaches beyond the box in which the fit lives.
     space = image.values.shape[2:]
     grid = [np.arange(n, dtype=np.float64) * h for n, h in zip(_deep(space), spacing)]
-    smooth = field_on_grid(fit.joint.field, grid)
-    mass, moment = label_sums(labels, smooth, image.weights, fit.classes.count)
+    mean = fit.mean
     if known is not None and not settings.free_shift:
         mean = float(np.mean(np.log(known / levels)) if multiplicative else np.mean(known - levels))
-    else:
-        mean = moment / (float(mass.sum()) or 1.0)
+    smooth = field_on_grid(fit.joint.field, grid, mean)
     factor, term = (float(np.exp(mean)), 0.0) if multiplicative else (1.0, mean)
-    smooth -= np.float32(mean)
     levels = levels * factor + term
     if not multiplicative:
         if SINGLE[0] < scale[0] < SINGLE[1]:
@@ -112,7 +107,7 @@ def fit_by_joint(image: GridImage, settings: GridSettings, multiplicative: bool)
         margin=margin,
         levels=levels * scale + offset,
         variances=fit.classes.variances * scale**2,
-        mass=mass,
+        mass=fit.mass,
         emission=_in_units(fit.emission, factor, term, scale, offset),
         in_logs=False,
         label_prior="potts" if fit.strength > 0.0 else "proportions" if prior == "auto" else prior,
@@ -234,12 +229,8 @@ def _volume(image: GridImage, scale: Floats, offset: Floats, unit: float) -> Vol
         # Single precision does not hold the values before they are in units of their spread.
         for c in range(p):
             values[c] = np.where(inside, (given[c] - offset[c]) / scale[c], np.nan)
-    elif p > 1:
-        _fill(given, inside, offset.astype(given.dtype), scale.astype(np.float32), values)
     else:
-        np.subtract(given, given.dtype.type(offset[0]), out=values, casting="same_kind")
-        values /= np.float32(scale[0])
-        values[0][~inside] = np.nan
+        _fill(given, inside, offset.astype(given.dtype), scale.astype(np.float32), values)
     spacing = (*(h / unit for h in image.spacing), *(1.0 for _ in range(3 - len(space))))
     weights = None
     if image.weights is not None:
@@ -250,7 +241,7 @@ def _volume(image: GridImage, scale: Floats, offset: Floats, unit: float) -> Vol
 
 @njit(parallel=True, cache=True)
 def _fill(given: Anything, inside: Anything, offset: Anything, scale: Anything, values: Anything) -> None:
-    """Fill in the values of several channels, which may lie side by side, in their units; NaN where none is present."""
+    """Fill in the values of the channels, which may lie side by side, in their units; NaN where none is present."""
     p, frames, nx, ny, nz = given.shape
     for x in prange(nx):
         for t in range(frames):
@@ -268,10 +259,22 @@ def _whole(image: GridImage, volume: Volume, part: Anything, fill: float) -> Any
     shape = (frames, *_deep(tuple(space)))
     if part.shape == shape:
         return part.reshape(image.present.shape)
-    box = tuple(slice(s, s + n) for s, n in zip(volume.start, part.shape[1:]))
-    whole = np.full(shape, fill, dtype=part.dtype)
-    whole[(slice(None), *box)] = part
+    whole = np.empty(shape, dtype=part.dtype)
+    _set_into(whole, part, np.array(volume.start), part.dtype.type(fill))
     return whole.reshape(image.present.shape)
+
+
+@njit(parallel=True, cache=True)
+def _set_into(whole: Anything, part: Anything, start: Anything, fill: Anything) -> None:
+    """Put a part of an image where it starts, and a value around it: who touches new memory first takes longest."""
+    _, nx, ny, nz = part.shape
+    for row in prange(whole.shape[0] * whole.shape[1]):
+        t, x = row // whole.shape[1], row % whole.shape[1]
+        plane, i = whole[t, x], x - start[0]
+        plane[:] = fill
+        if 0 <= i < nx:
+            for y in range(ny):
+                plane[start[1] + y, start[2] : start[2] + nz] = part[t, i, y]
 
 
 def _air(image: GridImage, scale: Floats) -> Air | None:

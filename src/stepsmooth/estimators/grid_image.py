@@ -99,7 +99,9 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
     values = to_layout(values, channel_axis, series_axis)
     if values.ndim == 2:
         raise ValueError(f"image must have an axis of space besides channels and frames, got shape {array.shape}.")
-    if np.isinf(array).any():  # in the order in which it lies in memory
+    # Two looks at all voxels, in the order in which they lie in memory, tell that nothing is missing.
+    whole = bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+    if not whole and np.isinf(array).any():
         raise ValueError("image must be finite, but it contains infinity; mark missing voxels by NaN.")
     grid = np.moveaxis(np.empty(values.shape[1:], dtype=bool), 0, series_axis or 0)
     shape = grid.shape if series_axis is not None else grid.shape[1:]
@@ -114,19 +116,20 @@ def read_image(m: Anything, image: Anything, mask: Anything, weights: Anything) 
         return given[None] if series_axis is None else np.moveaxis(given, series_axis, 0)
 
     channels = " without channels" if channel_axis is not None else ""
-    known = _known(values)
-    inside = np.ones(values.shape[1:], dtype=bool)
-    if mask is not None:
+    if mask is None:
+        inside = np.ones(values.shape[1:], dtype=bool)
+    else:
         inside = laid_out("mask", mask, channels).astype(bool, order="C")
         if not inside.any():
             raise ValueError("mask is empty: no voxel is inside.")
+    if not whole:
+        inside &= _known(values)
     mass = None
     if weights is not None:
         mass = laid_out("weights", weights, channels).astype(np.float64)
         if not np.all(np.isfinite(mass)) or np.any(mass < 0.0):
             raise ValueError("weights must be finite and not negative.")
         magnitudes.check_weights("weights", mass)
-    inside = inside & known
     present = inside if mass is None else inside & (mass > 0.0)
     if not present.any():
         raise ValueError("no voxel is present: all are missing, outside the mask or of weight zero.")

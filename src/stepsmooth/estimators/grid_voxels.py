@@ -1,4 +1,4 @@
-"""Voxel by voxel, after a fit: the image without the field, sums over labels, probabilities of classes, margins."""
+"""Voxel by voxel, after a fit: the image without the field, probabilities of classes, margins."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ from stepsmooth.estimators.grid_image import Bools, GridImage, Image, to_layout
 from stepsmooth.grid import Emission
 from stepsmooth.grid.chunks import CHUNK, field_at
 from stepsmooth.grid.mixture import gain_and_shift
-from stepsmooth.model.arrays import Floats
 
 SLAB = 1 << 17
 
@@ -43,6 +42,12 @@ def _correct(
         for low in range(slab * SLAB, end, CHUNK):
             here = slice(low, min(low + CHUNK, end))
             values, f, out, known = rows[here], smooth[here], corrected[here], inside[here]
+            touched = False
+            for i in range(len(f)):
+                touched |= known[i]
+            if not touched:
+                out[:] = values
+                continue
             gain, shift = np.empty(len(f)), np.empty(len(f))
             field_at(f, multiplicative, gain, shift)
             for i in range(len(f)):  # what is outside the mask is multiplied by one
@@ -51,48 +56,6 @@ def _correct(
             for i in range(len(f)):
                 for c in range(p):
                     out[i, c] = (values[i, c] - shift[i]) * gain[i]
-
-
-def label_sums(labels: NDArray[np.int16], smooth: NDArray[Any], weights: Any, n_levels: int) -> tuple[Floats, float]:
-    """Return the weight of the voxels of each label, and the weighted sum of f over all that have one.
-
-    Labels from `n_levels` on count as the last.
-
-    Parameters
-    ----------
-    labels : (t, *space) array, -1 where a voxel has none
-    smooth : (*space) array
-    weights : (t, *space) array or None
-    n_levels : int
-
-    Examples
-    --------
-    >>> label_sums(np.array([[0, 1, -1, 1]], dtype=np.int16), np.array([1.0, 2.0, 3.0, 4.0]), None, 2)
-    (array([1., 2.]), 7.0)
-    """
-    frames = len(labels)
-    mass = np.ones((1, 1)) if weights is None else np.ascontiguousarray(weights).reshape(frames, -1)
-    flat = np.ascontiguousarray(labels).reshape(frames, -1)
-    parts = np.zeros((frames, -(-flat.shape[1] // SLAB), n_levels + 1))
-    _add_up(flat, np.ascontiguousarray(smooth).reshape(-1), mass, weights is not None, parts)
-    total = parts.sum(axis=(0, 1))
-    return total[:-1], float(total[-1])
-
-
-@njit(parallel=True, cache=True)
-def _add_up(labels: NDArray[np.int16], smooth: NDArray[Any], weights: Floats, weighted: bool, parts: Floats) -> None:
-    frames, slabs, columns = parts.shape
-    n = labels.shape[1]
-    for piece in prange(frames * slabs):  # each in its own row: the sums do not depend on threads
-        t, slab = piece // slabs, piece % slabs
-        part, moment = parts[t, slab], 0.0
-        for i in range(slab * SLAB, min((slab + 1) * SLAB, n)):
-            label = labels[t, i]
-            if label >= 0:
-                w = weights[t, i] if weighted else 1.0
-                part[min(label, columns - 2)] += w
-                moment += w * smooth[i]
-        part[columns - 1] = moment
 
 
 def label_probabilities(

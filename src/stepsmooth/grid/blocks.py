@@ -94,7 +94,7 @@ def pure_blocks(volume: Volume) -> Blocks:
     (4, True)
     """
     sides = tuple(2 if n > 1 else 1 for n in volume.grid[1:])
-    box = volume.box()
+    box = volume.box
     counts, means, spread, weights = block_moments(volume, sides, box)
     n = int(np.prod(sides))
     n_present = int(counts.sum())
@@ -215,7 +215,7 @@ def label_pure_blocks(volume: Volume, labels: Labels, before: Blocks) -> Blocks:
     if before.voxels_per_block == 1:
         return before
     sides = tuple(2 if n > 1 else 1 for n in volume.grid[1:])
-    n, box = before.voxels_per_block, volume.box()
+    n, box = before.voxels_per_block, volume.box
     same = _same_label(labels[(slice(None), *box)], np.array(sides))
     counts, means, spread, weights = block_moments(volume, sides, box)
     chosen = np.flatnonzero(same.ravel() & (counts == n))

@@ -8,15 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepsmooth.grid.mixture import (
-    Classes,
-    class_sums,
-    least_variance,
-    outlier_density,
-    posterior,
-    updated,
-    with_spread,
-)
+from stepsmooth.grid.em import em_steps
+from stepsmooth.grid.mixture import Classes, least_variance, outlier_density, posterior, with_spread
 from stepsmooth.model.arrays import Floats, Ints
 from stepsmooth.model.kmeans import kmeans, kmeans_1d
 
@@ -98,14 +91,8 @@ def find_classes(sample: Sample, n_levels: int, seed: int = 0, *, alike: bool = 
 
 def run_em(sample: Sample, classes: Classes, steps: int, *, keep_levels: bool = False) -> tuple[Classes, float]:
     """Return the classes after some steps of the EM algorithm at a fixed field, and their log-likelihood."""
-    before, floor = -np.inf, least_variance(sample.Y)
-    for _ in range(steps):
-        sums = class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes)
-        classes = updated(sums, classes, floor, keep_levels=keep_levels)
-        if sums.loglik - before < 1e-6 * abs(sums.loglik):
-            break
-        before = sums.loglik
-    return classes, class_sums(sample.Y, sample.gain, sample.shift, sample.weights, classes).loglik
+    given = sample.Y, sample.gain, sample.shift, sample.weights
+    return em_steps(*given, classes, least_variance(sample.Y), steps, keep=keep_levels)
 
 
 def _starts(sample: Sample, n_levels: int, seed: int, alike: bool = False) -> list[Classes]:

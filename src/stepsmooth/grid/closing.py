@@ -1,4 +1,4 @@
-"""The voxels under the field: f at each, and classes of voxels from those of blocks."""
+"""The voxels under the field: f at each, sums over their labels, and classes of voxels from those of blocks."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from stepsmooth.grid.field import Field
 from stepsmooth.grid.joint import JointFit, sample_of
 from stepsmooth.grid.mixture import OUTLIERS, POOLED, Classes, class_sums, gain_and_shift, posterior
 from stepsmooth.grid.partial import Components, with_partial_volume
-from stepsmooth.grid.volume import Bools, Floats32, Volume
+from stepsmooth.grid.volume import Bools, Floats32, Labels, Volume
 from stepsmooth.model.arrays import Floats, Ints
 
 # The proportions of the classes are estimated on about so many voxels.
@@ -20,48 +20,92 @@ N_VOXELS = 30_000
 N_STEPS = 6
 # Of voxels that classes describe well, fewer than this share look like outliers.
 UNEXPLAINED = 3.0 * OUTLIERS
-PIECE = 1 << 18
+PIECE, SLAB = 1 << 18, 1 << 17
 
 
-def field_on_grid(field: Field, coordinates: list[Floats]) -> Floats32:
-    """Return f in single precision at a grid of three axes, without larger arrays on the way."""
+def field_on_grid(field: Field, coordinates: list[Floats], less: float = 0.0) -> Floats32:
+    """Return f, less a constant, in single precision at a grid of three axes, without larger arrays on the way."""
     shape = tuple(len(x) for x in coordinates)
     if field.basis is None:
-        return np.zeros(shape, dtype=np.float32)
+        return np.full(shape, -less, dtype=np.float32)
     out = np.empty(shape, dtype=np.float32)
     (i, u), (j, v), (k, w) = (axis.local(x) for axis, x in zip(field.basis.axes, coordinates))
-    _evaluate(field.theta.reshape(field.basis.sizes), i, j, k, u, v, np.ascontiguousarray(w.T), out)
+    theta = (field.theta - less).reshape(field.basis.sizes)  # splines sum to one
+    # From knot to knot along a line the coefficients are the same.
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(k)) + 1, [len(k)]])
+    _evaluate(theta, i, j, k, u, v, np.ascontiguousarray(w.T), bounds, out)
     return out
 
 
 @njit(parallel=True, cache=True, fastmath={"contract"})
-def _evaluate(theta: Floats, i: Ints, j: Ints, k: Ints, u: Floats, v: Floats, w: Floats, out: Floats32) -> None:
-    nx, ny, nz = out.shape
+def _evaluate(
+    theta: Floats, i: Ints, j: Ints, k: Ints, u: Floats, v: Floats, w: Floats, bounds: Ints, out: Floats32
+) -> None:
+    nx, ny, _ = out.shape
     for x in prange(nx):
         plane = np.zeros(theta.shape[1:])
         for a in range(u.shape[1]):
             plane += u[x, a] * theta[i[x] + a]
-        row, line = np.empty(theta.shape[2]), np.empty(nz)
+        row = np.empty(theta.shape[2])
         for y in range(ny):
             row[:] = 0.0
             for b in range(v.shape[1]):
                 for c in range(len(row)):
                     row[c] += v[y, b] * plane[j[y] + b, c]
-            first = 0
-            while first < nz:  # from knot to knot: there the coefficients are the same
-                last = first + 1
-                while last < nz and k[last] == k[first]:
-                    last += 1
-                part = line[first:last]
-                part[:] = 0.0
-                for c in range(len(w)):
-                    coefficient, values = row[k[first] + c], w[c, first:last]
-                    for z in range(len(part)):
-                        part[z] += coefficient * values[z]
-                first = last
-            target = out[x, y]
-            for z in range(nz):
-                target[z] = line[z]
+            for part in range(len(bounds) - 1):
+                low, high = bounds[part], bounds[part + 1]
+                _along_line(row[k[low] :], w[:, low:high], out[x, y, low:high])
+
+
+@njit(cache=True, fastmath={"contract"})
+def _along_line(theta: Floats, w: Floats, line: Floats32) -> None:
+    if len(w) == 1:  # f does not vary along this axis
+        line[:] = np.float32(theta[0])
+        return
+    first, second, third, fourth = w[0], w[1], w[2], w[3]
+    for z in range(len(line)):
+        line[z] = theta[0] * first[z] + theta[1] * second[z] + theta[2] * third[z] + theta[3] * fourth[z]
+
+
+def label_sums(labels: Labels, smooth: Floats32, weights: Floats32 | None, n_levels: int) -> tuple[Floats, float]:
+    """Return the weight of the voxels of each label, and the weighted sum of f over all that have one.
+
+    Parameters
+    ----------
+    labels : (t, x, y, z) array, -1 where a voxel has none
+    smooth : (x, y, z) array
+    weights : (t, x, y, z) array or None
+    n_levels : int
+
+    Examples
+    --------
+    >>> f = np.array([1.0, 2.0, 3.0, 4.0], dtype=np.float32).reshape(4, 1, 1)
+    >>> label_sums(np.array([0, 1, -1, 1], dtype=np.int16).reshape(1, 4, 1, 1), f, None, 2)
+    (array([1., 2.]), 7.0)
+    """
+    frames = len(labels)
+    mass = np.ones((1, 1), dtype=np.float32) if weights is None else weights.reshape(frames, -1)
+    flat = labels.reshape(frames, -1)
+    parts = np.zeros((frames, -(-flat.shape[1] // SLAB), n_levels + 1))
+    _add_up(flat, smooth.reshape(-1), mass, weights is not None, parts)
+    total = parts.sum(axis=(0, 1))
+    return total[:-1], float(total[-1])
+
+
+@njit(parallel=True, cache=True)
+def _add_up(labels: Labels, smooth: Floats32, weights: Floats32, weighted: bool, parts: Floats) -> None:
+    frames, slabs, columns = parts.shape
+    n = labels.shape[1]
+    for piece in prange(frames * slabs):  # each in its own row: the sums do not depend on threads
+        t, slab = piece // slabs, piece % slabs
+        part, moment = parts[t, slab], 0.0
+        for i in range(slab * SLAB, min((slab + 1) * SLAB, n)):
+            label = labels[t, i]
+            if label >= 0:
+                w = np.float64(weights[t, i]) if weighted else 1.0
+                part[label] += w
+                moment += w * smooth[i]
+        part[columns - 1] = moment
 
 
 def voxel_sample(volume: Volume, f: Floats32, multiplicative: bool, most: int = N_VOXELS) -> Sample:

@@ -11,7 +11,7 @@ import numpy as np
 
 from stepsmooth.grid.background import Air, without_air
 from stepsmooth.grid.blocks import Blocks, label_pure_blocks, pure_blocks
-from stepsmooth.grid.closing import field_on_grid, voxel_classes
+from stepsmooth.grid.closing import field_on_grid, label_sums, voxel_classes
 from stepsmooth.grid.joint import JointFit
 from stepsmooth.grid.labelling import Emission, label_voxels
 from stepsmooth.grid.mixture import Classes
@@ -46,10 +46,15 @@ class GridState:
 
 @dataclass(frozen=True)
 class GridFit:
-    """Labels (t, x, y, z), the classes of the voxels, the fit behind them with its field, and how it came about."""
+    """Labels (t, x, y, z), the classes of the voxels, the fit behind them with its field, and how it came about.
+
+    `mass` (M,) is the weight of the voxels of each label, `mean` that of f over them.
+    """
 
     labels: Labels
     margin: Floats32
+    mass: Floats
+    mean: float
     classes: Classes
     emission: Emission
     joint: JointFit
@@ -124,7 +129,11 @@ def fit_grid(
         callback(GridState(1, joint.evidence, joint.classes.levels, joint.field.at(blocks)))
     del signal  # unless it is the volume itself
     labels, margin, emission, used = _close(volume, view, rival, task, label_prior, neighbours, strength)
-    return GridFit(labels, margin, view.classes, emission, joint, used, selection, len(blocks))
+    if rival is not None:
+        labels[labels >= view.classes.count] = -1
+    mass, moment = label_sums(labels, view.smooth, volume.weights, view.classes.count)
+    mean = moment / (float(mass.sum()) or 1.0)
+    return GridFit(labels, margin, mass, mean, view.classes, emission, joint, used, selection, len(blocks))
 
 
 def _fit_in_logs(

@@ -110,7 +110,7 @@ def class_sums(Y: Floats, gain: Floats, shift: Floats, weights: Floats, classes:
     """Return the sums over observations under their field."""
     M, p = classes.levels.shape
     parts = np.zeros((max(-(-len(Y) // PIECE), 1), 1 + M * (2 + 2 * p)))
-    run = _sums_threads if len(parts) >= MANY else _sums
+    run = _sums_threads if len(parts) >= MANY else sums_of_pieces
     run(Y, gain, shift, weights, classes.levels, *constants(classes), parts)
     total = parts.sum(axis=0)
     table = total[1:].reshape(M, 2 + 2 * p)
@@ -207,7 +207,7 @@ def _sums_piece(
 
 
 @njit(cache=True)
-def _sums(
+def sums_of_pieces(
     Y: Floats,
     gain: Floats,
     shift: Floats,
@@ -218,6 +218,7 @@ def _sums(
     outlier: float,
     parts: Floats,
 ) -> None:
+    """Put the sums of each piece into its part, one piece after the other."""
     for piece in range(len(parts)):
         _sums_piece(piece, Y, gain, shift, weights, levels, precision, logs, outlier, parts[piece])
 

@@ -1,7 +1,7 @@
 """The pieces into which a mask falls, voxels touching by their faces: run by run along the last axis."""
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 from stepsmooth.grid.volume import Bools
 from stepsmooth.model.arrays import Ints
@@ -17,8 +17,9 @@ def piece_sizes(mask: Bools) -> Ints:
     """
     rows = np.ascontiguousarray(mask).reshape(-1, mask.shape[-1])
     lead = np.array(mask.shape[:-1], dtype=np.int64)
-    count = np.empty(len(rows) + 1, dtype=np.int64)
-    _count_runs(rows, count)
+    count = np.zeros(len(rows) + 1, dtype=np.int64)
+    _count_runs(rows, count[1:])
+    np.cumsum(count, out=count)
     begin, end, root = (np.empty(count[-1], dtype=np.int64) for _ in range(3))
     _list_runs(rows, count, begin, end)
     steps = np.append(np.cumprod(lead[:0:-1])[::-1], 1) if len(lead) else lead
@@ -27,22 +28,20 @@ def piece_sizes(mask: Bools) -> Ints:
     return np.asarray(sizes[sizes > 0])
 
 
-@njit(cache=True)
+@njit(parallel=True, cache=True)
 def _count_runs(rows: Bools, count: Ints) -> None:
-    """Put the number of runs before each row into `count`."""
-    total = 0
-    for r in range(len(rows)):
+    """Put the number of runs in each row into `count`."""
+    for r in prange(len(rows)):
+        row = rows[r]
+        total = np.int64(row[0])
+        for z in range(1, len(row)):
+            total += row[z] & ~row[z - 1]
         count[r] = total
-        row, before = rows[r], False
-        for z in range(len(row)):
-            total += row[z] and not before
-            before = row[z]
-    count[-1] = total
 
 
-@njit(cache=True)
+@njit(parallel=True, cache=True)
 def _list_runs(rows: Bools, count: Ints, begin: Ints, end: Ints) -> None:
-    for r in range(len(rows)):
+    for r in prange(len(rows)):
         row, at, before = rows[r], count[r], False
         if count[r + 1] == at:
             continue

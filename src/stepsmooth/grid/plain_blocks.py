@@ -25,7 +25,7 @@ def with_plain_blocks(volume: Volume, blocks: Blocks, fit: JointFit) -> Blocks:
     n, levels = blocks.voxels_per_block, fit.classes.levels
     if n == 1 or len(levels) == 1:
         return blocks
-    sides, box = tuple(2 if m > 1 else 1 for m in volume.grid[1:]), volume.box()
+    sides, box = tuple(2 if m > 1 else 1 for m in volume.grid[1:]), volume.box
     counts, means, spread, weights = block_moments(volume, sides, box)
     space = int(np.prod(blocks.shape))
     chosen = np.zeros(len(counts), dtype=bool)

@@ -17,7 +17,7 @@ from stepsmooth.model.arrays import Floats
 def noise_variance(volume: Volume) -> Floats:
     """Return the noise variance of each channel, from the blocks that spread least; zero if there is no full block."""
     sides = tuple(2 if n > 1 else 1 for n in volume.grid[1:])
-    counts, means, spread, _ = block_moments(volume, sides, volume.box())
+    counts, means, spread, _ = block_moments(volume, sides, volume.box)
     n = int(np.prod(sides))
     full = np.flatnonzero(counts == n)
     if n == 1 or not len(full):

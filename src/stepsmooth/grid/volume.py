@@ -1,6 +1,7 @@
 """The data of a fit in one layout: channels first, then frames that share a field, then three spatial axes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ class Volume:
         """Return where all channels are known, (t, x, y, z)."""
         return np.asarray(~np.isnan(self.values[0]))
 
+    @cached_property
     def box(self) -> tuple[slice, slice, slice]:
         """Return the smallest box of space that holds every present voxel, starting at even indices.
 
