@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .ceilings import knows_f, level_bound, told_all_but_f
 from .harness import SEED, Row, Settings, find
 from .labels import (
     BOTH,
@@ -38,6 +39,7 @@ JOINT, ALTMIN, HMM, ORACLE = "stepsmooth, joint", "stepsmooth, AltMin", "hidden 
 CUTS = "change points (ruptures) + k-means"
 MANY = "AltMin, many starts, equal CPU"
 LADDER, KNOWS_F = "stepsmooth, joint, levels='ladder'", "mixture that knows f, from the true levels"
+TOLD, BOUND = "its spline, told all but f", "Cramer-Rao bound, told all but the levels"
 PAPER = ((2, 1.0), (2, 2.0), (3, 2.0), (3, 3.0))
 QUICK = 400  # the most points of a quick run
 
@@ -113,17 +115,6 @@ def altmin(n_levels: int, data: StepSignal, n_init: int = 1) -> Answer:
     return Answer.of(model.fit(data.X, data.y))
 
 
-def knows_f(data: StepSignal) -> Answer:
-    """The likeliest mixture of y - f: what levels can be known to if nothing is missing but the labels."""
-    from sklearn.mixture import GaussianMixture
-
-    left = (data.y - data.smooth).reshape(-1, 1)
-    start = np.sort(np.ravel(data.levels))[:, None]
-    fit = GaussianMixture(len(start), covariance_type="tied", means_init=start, tol=1e-7, max_iter=2000).fit(left)
-    order = np.argsort(fit.means_[:, 0])
-    return Answer(np.argsort(order)[fit.predict(left)], levels=fit.means_[order, 0], smooth=data.smooth)
-
-
 def affordable_starts(fit: Any, seconds: float, few: int = 5) -> int:
     """Number of starts that take as many CPU seconds: the first brings the choice of tau, each other one a share."""
 
@@ -155,6 +146,8 @@ def methods(cell: Cell) -> dict[str, LabelsOf]:
         ALTMIN: partial(altmin, cell.n_levels),
         ORACLE: oracle,
     }
+    if cell.from_oracle is not None:  # how much of what is lost is lost to f?
+        out[TOLD] = told_all_but_f
     if cell.deviation is not None:  # is there anything better, and would it help to say what the levels are like?
         out[KNOWS_F] = knows_f
         out[LADDER] = lambda d: Answer.of(StepSmooth(cell.n_levels, levels="ladder").fit(d.X, d.y))
@@ -229,6 +222,9 @@ def run(settings: Settings) -> Result:
         own = summary({"cell": cell.name}, scores)
         gaps = differences(scores, JOINT, ALTMIN)
         own[0]["vs_altmin"] = None if gaps is None else float(gaps.mean())
+        if cell.deviation is not None:
+            bound = level_bound(dataset(cell, 0).levels, cell.noise_variance, cell.n)
+            own.append({"cell": cell.name, "method": BOUND, "level_dev": bound})
         rows += own
         claims += claims_of(cell, own, scores)
     noisy = [find(rows, "ece", cell=c.name, method=JOINT) for c in scored if c.noise_variance > 0]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from benchmarks.harness import SEED, Settings
-from benchmarks.joint_accuracy import ALTMIN, CUTS, HMM, JOINT, KNOWS_F, LADDER, MANY, ORACLE, Cell
+from benchmarks.joint_accuracy import ALTMIN, BOUND, CUTS, HMM, JOINT, KNOWS_F, LADDER, MANY, ORACLE, TOLD, Cell
 
-from benchmarks import ion_channel, joint_accuracy, joint_count, joint_scale, joint_segments
+from benchmarks import ceilings, ion_channel, joint_accuracy, joint_count, joint_scale, joint_segments
 
 TWO = Settings(quick=True, datasets=2)
 
@@ -47,8 +47,8 @@ def test_a_run_scores_labels_levels_and_probabilities(monkeypatch):
     monkeypatch.setattr(joint_accuracy, "CELLS", cells)
     result = joint_accuracy.run(TWO)
     rows = by_method(result)
-    assert set(rows) == {JOINT, ALTMIN, MANY, ORACLE, LADDER, KNOWS_F}
-    assert all(row["datasets"] == 2 and "error" not in row for row in result.rows)
+    assert set(rows) == {JOINT, ALTMIN, MANY, ORACLE, LADDER, KNOWS_F, TOLD, BOUND}
+    assert all(row.get("datasets", 2) == 2 and "error" not in row for row in result.rows)
     assert {"level_dev", "ece", "vs_altmin"} <= set(rows[JOINT])
     assert rows[MANY]["cpu_s"] > rows[ALTMIN]["cpu_s"]
     wanted = ("all labels right", "below the oracle", "level order, below", "level deviation", "paired standard errors")
@@ -67,9 +67,35 @@ def test_labels_that_last_are_also_given_to_a_hidden_markov_model_and_to_change_
 
 def test_a_mixture_that_knows_f_finds_the_levels_and_the_labels():
     data = joint_accuracy.dataset(joint_accuracy.CELLS[0], 0)
-    found = joint_accuracy.knows_f(data)
+    found = ceilings.knows_f(data)
     np.testing.assert_allclose(found.levels, np.sort(np.ravel(data.levels)), atol=1e-3)
     np.testing.assert_array_equal(found.labels, data.labels)
+
+
+def test_told_all_but_f_the_spline_finds_labels_nearly_as_well_as_the_oracle():
+    data = joint_accuracy.dataset(Cell(225, 3, 3.0, 0.05), 0)
+    told = ceilings.told_all_but_f(data)
+    best = joint_accuracy.methods(joint_accuracy.CELLS[6])[ORACLE](data)
+    assert np.mean(told.labels == data.labels) > np.mean(best == data.labels) - 0.03
+    np.testing.assert_allclose(told.probabilities.sum(axis=1), 1.0)
+
+
+def test_the_bound_of_levels_is_that_of_means_where_labels_show_and_of_the_likeliest_levels_where_they_do_not():
+    apart = ceilings.level_bound(np.array([0.0, 1.0]), 1e-4, 100)
+    errors = np.abs(np.random.default_rng(1).normal(scale=0.01 / np.sqrt(50.0), size=(100_000, 2))).max(axis=1)
+    assert apart == pytest.approx(errors.mean(), rel=0.02)
+    rng, levels, sd = np.random.default_rng(2), np.array([-1.0, 0.0, 1.0]), np.sqrt(0.15)
+    found = []
+    for _ in range(60):
+        y = levels[rng.integers(3, size=3600)] + sd * rng.normal(size=3600)
+        mu = levels.copy()
+        for _ in range(60):  # EM that knows noise and shares
+            q = np.exp(-0.5 * ((y[:, None] - mu) / sd) ** 2)
+            q /= q.sum(axis=1, keepdims=True)
+            mu = q.T @ y / q.sum(axis=0)
+        found.append(np.abs(mu - levels).max())
+    bound = ceilings.level_bound(levels, 0.15, 3600)
+    assert bound == pytest.approx(np.mean(found), abs=3.0 * np.std(found) / np.sqrt(60.0))
 
 
 def test_altmin_gets_as_many_starts_as_the_time_allows(monkeypatch):

@@ -72,6 +72,8 @@ def test_with_one_level_log_p_is_a_gaussian_s(order, start):
     # The difference of two channels over the root of two has the noise of one, and no f in it.
     contrast = (Y[:, 0] - Y[:, 1]) / np.sqrt(2.0) - (0.5 - 1.5) / np.sqrt(2.0)
     expected += W @ norm(0.0, np.sqrt(0.4)).logpdf(contrast)
+    # A start that is known is the share of all starts that it stands for: none is likelier for being told.
+    expected += np.log(sd / 3.0) - 0.5 * ((mean - signal.centre + 1.0) / 3.0) ** 2
     assert signal.loglik(theta) == pytest.approx(expected)
     found = signal.expect(theta)
     assert found.loglik == pytest.approx(expected)
@@ -104,7 +106,8 @@ def test_one_point_is_a_mixture_of_levels_outliers_and_class_variances():
     wide = norm.pdf(1.7, 0.2 + np.array([0.0, 1.0]), np.sqrt(0.36 + 9.0 * noise))
     each = shares * (0.9 * plain + 0.1 * wide)
     found = signal.expect(theta)
-    assert found.loglik == pytest.approx(np.log(each.sum()))
+    share = np.log(0.6) - 0.5 * (0.2 - (1.7 - 0.5)) ** 2
+    assert found.loglik == pytest.approx(np.log(each.sum()) + share)
     assert_allclose(found.gamma[0], each / each.sum())
 
 
@@ -130,3 +133,11 @@ def test_a_switch_that_is_rarer_than_the_cut_off_is_found_all_the_same():
     assert SEARCH[2] < -np.log(1e-8)
     pairs = signal.expect(theta).pairs
     assert_allclose([pairs[0, 1], pairs[1, 0]], [1.0, 0.0], atol=0.01)
+
+
+def test_a_start_where_f_begins_is_worth_as_much_as_any_start():
+    x = np.arange(60.0)
+    signal = Signal(x, (np.sin(x / 9.0) + np.arange(60) % 2)[:, None], np.ones(60))
+    theta = Theta(np.array([[0.0], [1.0]]), 10.0, 0.01, np.full(2, 0.5))
+    told = Theta(theta.levels, 10.0, 0.01, theta.proportions, start=(0.0, 0.3))
+    assert signal.loglik(told) == pytest.approx(signal.loglik(theta), abs=0.5)

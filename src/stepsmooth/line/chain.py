@@ -139,12 +139,16 @@ class Signal:
         # A branch that has just switched is behind by what that costs, and must live until the data speak for it:
         # six nats would forbid to leave a level that lasts for a thousand points.
         drop = max(width[2], _switching_cost(theta.transition) + PATIENCE)
-        run: tuple[Anything, ...] = beam.forward(
+        total, *branches = beam.forward(
             self.mean - self.centre, self.dx, h, (sd**2 / scale, slope), self.order, scale, mean,
             level - self.centre, ratio, first, step, markov, self._contrasts(theta), self.outlier,
             width[0], width[1], drop,
         )  # fmt: skip
-        return run
+        if theta.start is None:
+            return (total, *branches)
+        # Other starts are left out, and with them most of the prior: what is left must not look likelier for that.
+        away = (mean - self.centre + float(level.mean())) / self.range
+        return (total + np.log(sd / self.range) - 0.5 * away**2, *branches)
 
     def _contrasts(self, theta: Theta) -> Floats:
         p = self.Y.shape[1]
