@@ -58,7 +58,7 @@ def _em(
         if total[0] - before < SETTLED * abs(total[0]):
             steps = step + 1  # once more, for the log-likelihood
         before = total[0]
-    return total[0]
+    return float(total[0])
 
 
 @njit(cache=True, error_model="numpy")
