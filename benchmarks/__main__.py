@@ -13,7 +13,7 @@ from rich.console import Console
 
 from . import machine
 from .harness import Settings, same_threads
-from .page import page, records_in
+from .page import write_page
 from .tables import Record, Result, show, show_claims, write
 
 # Run only when named: they take longer than the others together.
@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--case", action="append", default=[], help="of volumes, joint_*: run this case (repeatable)")
     out.add_argument("--method", action="append", default=[], help="of volumes: run methods whose name contains this")
     out.add_argument("--list", action="store_true", help="name the benchmarks and stop")
-    out.add_argument("--page", type=Path, help="write this page from the records kept in the folder, and stop")
+    out.add_argument("--page", type=Path, help="write this page from the last records, and stop")
     return out
 
 
@@ -100,9 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
             console.print(f"{name:16s} {title_of(name)}", markup=False, highlight=False)
         return 0
     if given.page:
-        records = records_in(given.out, NAMES)
-        given.page.write_text(page(records, NAMES))
-        console.print(f"{given.page}: {len(records)} benchmarks", highlight=False)
+        console.print(f"{given.page}: {write_page(given.page, given.out, NAMES)} benchmarks", highlight=False)
         return 0
     unknown = [n for n in given.names if n not in NAMES]
     if unknown:

@@ -1,6 +1,7 @@
 """The page of the benchmarks: every kept record as Markdown, what was lost before what was won.
 
-`python -m benchmarks --page docs/benchmarks.md` writes it from the records in the folder of results, whatever they say.
+`python -m benchmarks --page docs/benchmarks.md` writes it from the records in the folder of results, whatever they say,
+and keeps them in a folder beside the page, so that one benchmark can be run anew, on another machine.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .harness import Row, find
-from .tables import Record, cell, read
+from .tables import Record, cell, read, write
 
 INTRODUCTION = """# Benchmarks
 
@@ -119,3 +120,20 @@ def records_in(folder: Path, order: Sequence[str]) -> list[Record]:
     """Read the records of a folder, in the order of the benchmarks; quick ones say nothing and are left out."""
     found = [read(folder / f"{name}.json") for name in order if (folder / f"{name}.json").exists()]
     return [record for record in found if not record.settings.get("quick")]
+
+
+def latest(records: Iterable[Record], order: Sequence[str]) -> list[Record]:
+    """Give the last run of each benchmark, in the order of the benchmarks."""
+    by_time = sorted(records, key=lambda record: str(record.machine.get("when", "")))
+    last = {record.name: record for record in by_time}
+    return [last[name] for name in order if name in last]
+
+
+def write_page(path: Path, results: Path, order: Sequence[str]) -> int:
+    """Write the page and keep what stands on it in the folder of its name; give the number of benchmarks."""
+    kept = path.with_suffix("")
+    records = latest([*records_in(kept, order), *records_in(results, order)], order)
+    for record in records:
+        write(record, kept)
+    path.write_text(page(records, order))
+    return len(records)

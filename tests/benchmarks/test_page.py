@@ -1,7 +1,9 @@
 """The page shows every record: what was lost before what was won, peers by their ratios, errors as they are."""
 
+from dataclasses import replace
+
 from benchmarks.limit import beside_limit, memory_speed, speed_note
-from benchmarks.page import page, peers, records_in, table
+from benchmarks.page import page, peers, records_in, table, write_page
 from benchmarks.tables import Claim, Record, Result, write
 
 from benchmarks import __main__ as command
@@ -68,6 +70,23 @@ def test_the_command_writes_the_page_of_what_was_kept_but_not_of_quick_runs(tmp_
     assert command.main(["--out", str(tmp_path), "--page", str(target)]) == 0
     assert "The title of kmeans" in target.read_text()
     assert "1 benchmarks" in capsys.readouterr().out
+
+
+def test_a_page_keeps_its_records_and_takes_the_later_run_of_each(tmp_path):
+    def run_at(name, when, seconds):
+        return replace(record(name), machine={"cpu": "some", "cores": 2, "when": when}, seconds=seconds)
+
+    there, here, target = tmp_path / "there", tmp_path / "here", tmp_path / "page.md"
+    for one in (run_at("kmeans", "2020-01-01T10:00", 11.0), run_at("smoothers", "2020-01-01T10:00", 22.0)):
+        write(one, there)
+    assert write_page(target, there, command.NAMES) == 2
+    for one in (run_at("kmeans", "2020-01-02T10:00", 33.0), run_at("smoothers", "2019-01-01T10:00", 44.0)):
+        write(one, here)
+    assert write_page(target, here, command.NAMES) == 2  # another folder of results, on another machine, say
+    kept = records_in(tmp_path / "page", command.NAMES)
+    assert {r.name: r.seconds for r in kept} == {"kmeans": 33.0, "smoothers": 22.0}
+    assert "| 33 |" in target.read_text()
+    assert "| 22 |" in target.read_text()
 
 
 def test_the_limit_is_bytes_over_memory_speed():
