@@ -24,7 +24,11 @@ def test_the_field_at_voxels_is_that_of_its_basis():
     found = field_on_grid(field, coordinates)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, field.on(coordinates).basis.evaluate(field.theta), atol=1e-6)
-    np.testing.assert_array_equal(field_on_grid(Field.absent(True), coordinates), np.zeros((9, 7, 2)))
+    np.testing.assert_allclose(field_on_grid(field, coordinates, 0.25), found - 0.25, atol=1e-6)
+    nothing = field_on_grid(Field.absent(True), coordinates)
+    np.testing.assert_array_equal(nothing, np.zeros((9, 7, 2)))
+    assert not np.signbit(nothing).any()  # a report would say "from -0"
+    np.testing.assert_array_equal(field_on_grid(Field.absent(True), coordinates, 0.25), np.full((9, 7, 2), -0.25))
 
 
 @pytest.mark.parametrize("multiplicative", [True, False])

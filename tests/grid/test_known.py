@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stepsmooth import GridStepSmooth
 from stepsmooth.grid.classes import Sample
 from stepsmooth.grid.known import classes_of_known
 from stepsmooth.grid.mixture import Classes, class_sums, least_variance, outlier_density, updated
@@ -33,7 +34,7 @@ def likeliest(sample, trials):
 def test_where_f_multiplies_levels_come_back_times_one_factor(factor):
     rng = np.random.default_rng(0)
     sample = a_sample(rng, factor * KNOWN, np.exp(0.1 * rng.normal(size=900)), np.zeros(900))
-    found = classes_of_known(sample, KNOWN)
+    found = classes_of_known(sample, KNOWN, True)
     scale = found.levels / KNOWN
     np.testing.assert_allclose(scale, scale[0, 0])
     assert abs(np.log(scale[0, 0] / factor)) < 0.026  # half a step of the scan
@@ -46,10 +47,11 @@ def test_where_f_multiplies_levels_come_back_times_one_factor(factor):
 
 
 @pytest.mark.parametrize("term", [-5.0, 0.0, 3.0])
-def test_where_f_adds_levels_come_back_plus_one_term(term):
+@pytest.mark.parametrize("varies", [0.1, 0.0])
+def test_where_f_adds_levels_come_back_plus_one_term(term, varies):
     rng = np.random.default_rng(0)
-    sample = a_sample(rng, KNOWN + term, np.ones(900), 0.1 * rng.normal(size=900))
-    found = classes_of_known(sample, KNOWN)
+    sample = a_sample(rng, KNOWN + term, np.ones(900), varies * rng.normal(size=900))
+    found = classes_of_known(sample, KNOWN, False)
     shift = found.levels - KNOWN
     np.testing.assert_allclose(shift, shift[0, 0])
     assert shift[0, 0] == pytest.approx(term, abs=0.08)  # the range is three, a step a twentieth of it
@@ -64,5 +66,17 @@ def test_one_known_level_is_placed_though_it_has_no_range():
     rng = np.random.default_rng(0)
     Y = 7.0 + 0.1 * rng.normal(size=(500, 1))
     shift = 0.01 * rng.normal(size=500)
-    found = classes_of_known(Sample(Y, np.ones(500), shift, np.ones(500)), np.array([[2.0]]))
+    found = classes_of_known(Sample(Y, np.ones(500), shift, np.ones(500)), np.array([[2.0]]), False)
     assert found.levels[0, 0] == pytest.approx(7.0, abs=0.03)
+
+
+@pytest.mark.parametrize("free_shift", [False, True])
+@pytest.mark.parametrize("knots", [None, "auto"])
+def test_known_levels_of_an_image_under_a_field_that_adds_stay_apart(knots, free_shift):
+    rng = np.random.default_rng(0)
+    labels = np.kron(rng.integers(3, size=(8, 8)), np.ones((7, 7), dtype=int))
+    f = 0.0 if knots is None else 0.3 * np.sin(np.linspace(0.0, 3.0, 56))[:, None]
+    image = np.array([1.0, 2.0, 3.0])[labels] + f + 0.03 * rng.normal(size=labels.shape)
+    g = GridStepSmooth(3, multiplicative=False, levels=[1.0, 2.0, 3.0], free_shift=free_shift, knots=knots).fit(image)
+    assert np.mean(g.labels_ == labels) == 1.0
+    np.testing.assert_allclose(np.diff(g.levels_), 1.0)

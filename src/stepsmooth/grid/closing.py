@@ -27,7 +27,7 @@ def field_on_grid(field: Field, coordinates: list[Floats], less: float = 0.0) ->
     """Return f, less a constant, in single precision at a grid of three axes, without larger arrays on the way."""
     shape = tuple(len(x) for x in coordinates)
     if field.basis is None:
-        return np.full(shape, -less, dtype=np.float32)
+        return np.full(shape, 0.0 - less, dtype=np.float32)  # 0.0, not -0.0
     out = np.empty(shape, dtype=np.float32)
     (i, u), (j, v), (k, w) = (axis.local(x) for axis, x in zip(field.basis.axes, coordinates))
     theta = (field.theta - less).reshape(field.basis.sizes)  # splines sum to one

@@ -20,8 +20,6 @@ from stepsmooth.model.arrays import Floats
 # The largest step of f in one iteration; beyond it the linearisation of e^f means little.
 LARGEST_STEP = 0.5
 MOST_STEPS = 40
-# Converged: a step moved by less than this, or shrank so much that the next would by less than a share of it.
-CLOSELY, SHARE = 3e-4, 1.0 / 3.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def fit_joint(
     classes: Classes,
     *,
     max_iter: int = MOST_STEPS,
-    tol: float = CLOSELY,
+    tol: float = 3e-4,
     choose_penalty: bool = True,
     free_levels: bool = True,
     weigh: bool = True,
@@ -70,8 +68,7 @@ def fit_joint(
     field, classes : the start
     max_iter : int
     tol : float
-        Converged when the root mean square change of f, and that of the levels relative to their range, add up to less,
-        or would in the next step to less than a third of it.
+        Converged when the root mean square change of f, and that of the levels relative to their range, add up to less.
     choose_penalty : bool
         Choose the penalty by restricted likelihood, or keep the field's.
     free_levels : bool
@@ -79,11 +76,11 @@ def fit_joint(
     weigh : bool
         Compute likelihood and evidence, which cost a pass over the blocks; else they are NaN.
     """
-    converged, n_iter, occam, images, change = False, 0, 0.0, None, 0.0
+    converged, n_iter, occam, images = False, 0, 0.0, None
     while not converged and n_iter < max_iter:
-        n_iter, before = n_iter + 1, change
+        n_iter += 1
         field, classes, change, occam, images = _step(blocks, field, classes, choose_penalty, free_levels, images)
-        converged = change < tol or change**2 < SHARE * tol * before
+        converged = change < tol
     del images  # they are large
     if not weigh:
         return JointFit(field, classes, np.nan, np.nan, n_iter, converged)

@@ -12,13 +12,12 @@ N_STEPS = 4
 N_FOR_SCAN = 3000
 
 
-def classes_of_known(sample: Sample, known: Floats) -> Classes:
+def classes_of_known(sample: Sample, known: Floats, multiplicative: bool) -> Classes:
     """Return classes at the known levels times (plus) the factor (term) under which the observations are most likely.
 
     The field then takes the factor over, and the levels return to their known values: see `absorb`.
     """
     few = sample.thinned(N_FOR_SCAN)
-    multiplicative = not np.any(few.shift)
     middle = np.median(few.corrected)
     if multiplicative:
         offsets = np.median(known) and np.log(max(middle, 1e-300) / np.median(np.abs(known)))

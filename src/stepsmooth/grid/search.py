@@ -9,7 +9,7 @@ from stepsmooth.grid.classes import GAIN, find_classes, nearest
 from stepsmooth.grid.contest import Contest
 from stepsmooth.grid.differences import Differences, field_from_differences, neighbour_differences
 from stepsmooth.grid.field import Field, axes_of
-from stepsmooth.grid.joint import CLOSELY, MOST_STEPS, JointFit, fit_joint, sample_of
+from stepsmooth.grid.joint import MOST_STEPS, JointFit, fit_joint, sample_of
 from stepsmooth.grid.known import classes_of_known
 from stepsmooth.grid.mixture import Classes
 from stepsmooth.grid.plain_blocks import with_plain_blocks
@@ -28,9 +28,8 @@ PATIENCE, PLANE_PATIENCE = 2, 4
 HARDLY_MORE, FEW_COEFFICIENTS = 1.2, 64
 # Each start may take at least so many steps before it is compared with another.
 FEWEST_STEPS = 6
-# Start and stiffness are searched on at most about so many blocks, and only until f moves by less than this if the fit
-# is settled on all blocks later.
-N_SEARCHED, ROUGHLY = 10_000, 1e-3
+# Start and stiffness are searched on at most about so many blocks.
+N_SEARCHED = 10_000
 # Classes nearer than so many standard deviations overlap, and on blocks whose noise is more than this part of a typical
 # gap EM lets them drift into each other. Where there is little noise, one level has two classes: all blocks tell that.
 DISTINCT, NOISY = 3.0, 0.07
@@ -138,11 +137,9 @@ def fit_at(
     blocks: Blocks, task: Search, knots: float, stiffer: JointFit | None, pairs: list[Differences] | None = None
 ) -> JointFit:
     """Return the fit with knots at a distance: the best, by evidence, from the starts that the task allows."""
-    # Merged blocks only tell candidates apart; of many classes some may be so close that all steps count.
-    tol = ROUGHLY if blocks.merged > 1.0 and not task.alike else CLOSELY
     if not np.isfinite(knots):
         field = Field.absent(task.multiplicative)
-        return refit(blocks, field, classes_under(blocks, field, task, alike=task.alike), task, tol=tol)
+        return refit(blocks, field, classes_under(blocks, field, task, alike=task.alike), task)
     flat = Field.flat(blocks, knots, task.multiplicative)
     found = stiffer.classes if stiffer is not None and stiffer.field.theta.size else None
     # Where a stiff field fails, so do the classes under it: they are looked for anew at each stiffness. Volumes are
@@ -163,10 +160,10 @@ def fit_at(
         classes = classes_under(blocks, field, task, alike=task.alike) if classes is None else classes
         # A later start is left alone if it is behind after as many steps as the one before took.
         steps = MOST_STEPS if best is None else max(best.n_iter, FEWEST_STEPS)
-        fit = refit(blocks, field, classes, task, steps, tol)
+        fit = refit(blocks, field, classes, task, steps)
         if best is None or fit.evidence > best.evidence:
             done = fit.converged or steps == MOST_STEPS
-            best = fit if done else refit(blocks, fit.field, fit.classes, task, tol=tol)
+            best = fit if done else refit(blocks, fit.field, fit.classes, task)
     assert best is not None
     return _bent_back(blocks, best, task) if task.alike and found is None else best
 
@@ -203,26 +200,13 @@ def _thorough(blocks: Blocks) -> bool:
     return blocks.merged == 1 and sum(n > 1 for n in blocks.shape) <= 2
 
 
-def refit(
-    blocks: Blocks,
-    field: Field,
-    classes: Classes,
-    task: Search,
-    max_iter: int = MOST_STEPS,
-    tol: float = CLOSELY,
-) -> JointFit:
+def refit(blocks: Blocks, field: Field, classes: Classes, task: Search, max_iter: int = MOST_STEPS) -> JointFit:
     """Return the joint fit from a start, with what the task fixes beforehand."""
     field = field.on(blocks.coordinates)
     if task.tau is not None:
         field = replace(field, penalty=task.tau * len(blocks) * blocks.merged)
     return fit_joint(
-        blocks,
-        field,
-        classes,
-        max_iter=max_iter,
-        tol=tol,
-        choose_penalty=task.tau is None,
-        free_levels=task.known is None,
+        blocks, field, classes, max_iter=max_iter, choose_penalty=task.tau is None, free_levels=task.known is None
     )
 
 
@@ -230,5 +214,5 @@ def classes_under(blocks: Blocks, field: Field, task: Search, *, alike: bool = F
     """Return the classes that are found under a field, with one variance if they are alike, or of known levels."""
     sample = sample_of(blocks, field)
     if task.known is not None:
-        return classes_of_known(sample, task.known)
+        return classes_of_known(sample, task.known, field.multiplicative)
     return find_classes(sample, task.n_levels, task.seed, alike=alike)[0]
